@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * seam VERB: the table of verbs, help, and what all verbs share.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "ui/version.h"
+
+/* A verb stands here only once it works. */
+static const struct cmd *const cmds[] = {
+	NULL, /* the end */
+};
+
+static const struct cmd *find_cmd(const char *name)
+{
+	for (unsigned int i = 0; cmds[i]; i++)
+		if (!strcmp(cmds[i]->name, name))
+			return cmds[i];
+	return NULL;
+}
+
+int cmd_fail(int status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("seam: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+	return status;
+}
+
+int cmd_usage(const struct cmd *cmd, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fprintf(stderr, "seam: %s: ", cmd->name);
+	vfprintf(stderr, format, args);
+	fprintf(stderr, "\nusage: seam %s %s   (seam help %s)\n", cmd->name, cmd->synopsis,
+		cmd->name);
+	va_end(args);
+	return EXIT_USAGE;
+}
+
+FILE *cmd_open_output(const char *path, FILE *fallback)
+{
+	FILE *out;
+
+	if (!path)
+		return fallback;
+	if (!strcmp(path, "-"))
+		return stdout;
+	out = fopen(path, "we");
+	if (!out)
+		cmd_fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
+	return out;
+}
+
+int cmd_close_output(FILE *out, const char *path)
+{
+	bool lost = ferror(out);
+
+	errno = 0;
+	if (fflush(out) || lost || (out != stdout && out != stderr && fclose(out))) {
+		cmd_fail(EXIT_FAILED, "%s: not written whole: %s", path ? path : "standard output",
+			 strerror(errno ? errno : EIO));
+		return -1;
+	}
+	return 0;
+}
+
+static void print_version(void)
+{
+	printf("seam %s\n", SEAM_VERSION);
+}
+
+static void print_verbs(FILE *out)
+{
+	fputs("seam: shows, proves and mends fragmented memory maps\n\n"
+	      "usage: seam VERB [options] [--] [args]\n\n",
+	      out);
+	for (unsigned int i = 0; cmds[i]; i++)
+		fprintf(out, "  %-8s %s\n", cmds[i]->name, cmds[i]->summary);
+	fputs("\nseam help VERB tells its options; seam --version what is built in.\n", out);
+}
+
+static int print_help(const char *verb)
+{
+	const struct cmd *cmd = find_cmd(verb);
+
+	if (!cmd)
+		return cmd_fail(EXIT_USAGE, "no verb '%s'; 'seam help' lists them", verb);
+	printf("seam %s: %s\n\nusage: seam %s %s\n\n%s", cmd->name, cmd->summary, cmd->name,
+	       cmd->synopsis, cmd->help);
+	return EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+	const struct cmd *cmd;
+
+	if (argc < 2) {
+		print_verbs(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
+		print_version();
+		return EXIT_DONE;
+	}
+	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		if (argc > 2)
+			return print_help(argv[2]);
+		print_verbs(stdout);
+		return EXIT_DONE;
+	}
+	cmd = find_cmd(argv[1]);
+	if (!cmd)
+		return cmd_fail(EXIT_USAGE, "no verb '%s'; 'seam help' lists them", argv[1]);
+	if (argc > 2 && !strcmp(argv[2], "--help"))
+		return print_help(argv[1]);
+	return cmd->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	int status = run(argc, argv);
+
+	if (fflush(stdout) && status == EXIT_DONE)
+		return cmd_fail(EXIT_FAILED, "standard output: %s", strerror(errno));
+	return status;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * seam/ops.h - the calls that change an address space, answered by the space's policy.
+ *
+ * Each function takes what the system call takes and gives 0 or the errno that the kernel of the
+ * space's policy would give, as a negative number, in the order in which that kernel tests. What a
+ * failing call leaves behind (earlier areas of an mprotect, the first of two splits, a range that
+ * MAP_FIXED has cleared) is left behind here too. -SEAM_EALLOC is ours alone and changes nothing.
+ * A call that the policy's kernel did not have gives -SEAM_ENOSYS; a flag that it did not know is
+ * ignored as it did.
+ *
+ * Costs: O(log n) plus the areas that the call touches. No call keeps a pointer it was given.
+ */
+#ifndef SEAM_OPS_H
+#define SEAM_OPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seam/space.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SEAM_PROT_NONE 0x0u
+#define SEAM_PROT_READ 0x1u
+#define SEAM_PROT_WRITE 0x2u
+#define SEAM_PROT_EXEC 0x4u
+#define SEAM_PROT_SEM 0x8u
+#define SEAM_PROT_GROWSDOWN 0x01000000u
+#define SEAM_PROT_GROWSUP 0x02000000u
+
+#define SEAM_MAP_SHARED 0x1u
+#define SEAM_MAP_PRIVATE 0x2u
+#define SEAM_MAP_SHARED_VALIDATE 0x3u
+#define SEAM_MAP_DROPPABLE 0x8u
+#define SEAM_MAP_TYPE 0xfu
+#define SEAM_MAP_FIXED 0x10u
+#define SEAM_MAP_ANONYMOUS 0x20u
+#define SEAM_MAP_32BIT 0x40u
+#define SEAM_MAP_ABOVE4G 0x80u
+#define SEAM_MAP_GROWSDOWN 0x100u
+#define SEAM_MAP_DENYWRITE 0x800u
+#define SEAM_MAP_EXECUTABLE 0x1000u
+#define SEAM_MAP_LOCKED 0x2000u
+#define SEAM_MAP_NORESERVE 0x4000u
+#define SEAM_MAP_POPULATE 0x8000u
+#define SEAM_MAP_NONBLOCK 0x10000u
+#define SEAM_MAP_STACK 0x20000u
+#define SEAM_MAP_HUGETLB 0x40000u
+#define SEAM_MAP_SYNC 0x80000u
+#define SEAM_MAP_FIXED_NOREPLACE 0x100000u
+
+#define SEAM_MREMAP_MAYMOVE 0x1u
+#define SEAM_MREMAP_FIXED 0x2u
+#define SEAM_MREMAP_DONTUNMAP 0x4u
+
+#define SEAM_MADV_NORMAL 0
+#define SEAM_MADV_RANDOM 1
+#define SEAM_MADV_SEQUENTIAL 2
+#define SEAM_MADV_WILLNEED 3
+#define SEAM_MADV_DONTNEED 4
+#define SEAM_MADV_FREE 8
+#define SEAM_MADV_REMOVE 9
+#define SEAM_MADV_DONTFORK 10
+#define SEAM_MADV_DOFORK 11
+#define SEAM_MADV_MERGEABLE 12
+#define SEAM_MADV_UNMERGEABLE 13
+#define SEAM_MADV_HUGEPAGE 14
+#define SEAM_MADV_NOHUGEPAGE 15
+#define SEAM_MADV_DONTDUMP 16
+#define SEAM_MADV_DODUMP 17
+#define SEAM_MADV_WIPEONFORK 18
+#define SEAM_MADV_KEEPONFORK 19
+#define SEAM_MADV_COLD 20
+#define SEAM_MADV_PAGEOUT 21
+#define SEAM_MADV_POPULATE_READ 22
+#define SEAM_MADV_POPULATE_WRITE 23
+#define SEAM_MADV_DONTNEED_LOCKED 24
+#define SEAM_MADV_COLLAPSE 25
+#define SEAM_MADV_HWPOISON 100
+#define SEAM_MADV_SOFT_OFFLINE 101
+#define SEAM_MADV_GUARD_INSTALL 102
+#define SEAM_MADV_GUARD_REMOVE 103
+
+#define SEAM_MLOCK_ONFAULT 0x1u
+#define SEAM_MCL_CURRENT 0x1u
+#define SEAM_MCL_FUTURE 0x2u
+#define SEAM_MCL_ONFAULT 0x4u
+
+/* How an open file behaves (struct seam_file, traits). */
+#define SEAM_FILE_READ 0x1u	  /* open for reading */
+#define SEAM_FILE_WRITE 0x2u	  /* open for writing */
+#define SEAM_FILE_CLOSE 0x4u	  /* its areas have a close operation */
+#define SEAM_FILE_SHMEM 0x8u	  /* tmpfs kind: memfd, /dev/shm, SysV */
+#define SEAM_FILE_HUGETLB 0x10u	  /* hugetlbfs */
+#define SEAM_FILE_NO_MMAP 0x20u	  /* cannot be mapped: ENODEV (directories, /proc files) */
+#define SEAM_FILE_NOEXEC 0x40u	  /* on a noexec mount */
+#define SEAM_FILE_THP_ALIGN 0x80u /* its file system aligns large maps: ext4, xfs, btrfs */
+#define SEAM_FILE_APPEND 0x100u	  /* append-only inode */
+
+/* An open file description. id is the caller's and not 0; ids with the top bit set are ours. */
+struct seam_file {
+	uint64_t id;
+	uint32_t traits; /* SEAM_FILE_* */
+	uint32_t seals;	 /* F_SEAL_* of a memfd */
+};
+#define SEAM_FILE_OWN (UINT64_C(1) << 63) /* objects behind shared anonymous memory */
+
+struct seam_mmap {
+	uint64_t addr;	/* hint, or the place with SEAM_MAP_FIXED */
+	uint64_t len;
+	uint32_t prot;	/* SEAM_PROT_* */
+	uint32_t flags; /* SEAM_MAP_* */
+	uint64_t pgoff;
+	const struct seam_file *file; /* NULL: none given (-1); EBADF unless anonymous */
+	uint32_t kernel; /* 1: made by the program loader, so DENYWRITE and EXECUTABLE count */
+	uint32_t place;	 /* 1: the answer to the search is given in at (a recorded address) */
+	uint64_t at;
+};
+
+/* The map call. *ret_addr is where it landed. */
+int seam_space_mmap(struct seam_space *space, const struct seam_mmap *args, uint64_t *ret_addr);
+
+int seam_space_munmap(struct seam_space *space, uint64_t addr, uint64_t len);
+
+/* @pkey: -1 for mprotect, else pkey_mprotect. */
+int seam_space_mprotect(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t prot,
+			int pkey);
+
+struct seam_mremap {
+	uint64_t old_addr, old_len, new_len;
+	uint32_t flags; /* SEAM_MREMAP_* */
+	uint32_t place; /* as in struct seam_mmap */
+	uint64_t new_addr;
+	uint64_t at;
+};
+int seam_space_mremap(struct seam_space *space, const struct seam_mremap *args,
+		      uint64_t *ret_addr);
+
+int seam_space_madvise(struct seam_space *space, uint64_t addr, uint64_t len, int advice);
+int seam_space_mlock(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t flags);
+int seam_space_munlock(struct seam_space *space, uint64_t addr, uint64_t len);
+int seam_space_mlockall(struct seam_space *space, uint32_t flags);
+int seam_space_munlockall(struct seam_space *space);
+int seam_space_mseal(struct seam_space *space, uint64_t addr, uint64_t len, uint64_t flags);
+
+/* Always 0 (or -SEAM_EALLOC); *ret_brk is the break afterwards, as the system call returns it. */
+int seam_space_brk(struct seam_space *space, uint64_t addr, uint64_t *ret_brk);
+
+/*
+ * A read (@write 0) or write access to every page of the range, as the fault handler sees it:
+ * anonymous memory becomes faulted, a growing stack grows. *ret_done (may be NULL) is the first
+ * page not reached.
+ *  -SEAM_EFAULT  a page is not mapped or not allowed; earlier pages were touched
+ */
+int seam_space_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write,
+		     uint64_t *ret_done);
+
+/* Makes the stack area as exec leaves it: the policy's stack flags, faulted. */
+int seam_space_stack(struct seam_space *space, uint64_t start, uint64_t len);
+
+/* Memory policy (@numa: by value, 0 default), userfaultfd and anonymous name of a range. */
+int seam_space_mbind(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t numa);
+int seam_space_uffd_register(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t uffd,
+			     uint64_t flags);
+int seam_space_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len);
+int seam_space_set_name(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * seam/policy.h - the rules of a kernel generation, as data.
+ *
+ * A policy is a vector of named rules, each with a small number as its value (0 is "off"). What
+ * each value means stands beside the rule below and in docs/rules/. Policies are constant; a
+ * changed one ("what if the kernel did not compare anon_vma?") is a copy made by
+ * seam_policy_parse().
+ *
+ * Threads: the table is constant; a struct seam_policy is the caller's.
+ */
+#ifndef SEAM_POLICY_H
+#define SEAM_POLICY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Every rule once: X(name, "what it decides").
+ * A name is what people write: linux-6.18,-anon_vma or linux-6.18,anon_vma=2.
+ */
+#define SEAM_RULES(X)                                                                              \
+	/* joining */                                                                              \
+	X(anon_vma, "anon_vma compared: 1 none or equal; 2 and an unfaulted neighbour must be met " \
+		    "by a single chain (3.0-6.15); 3 fork children stay apart (6.16-)")             \
+	X(account, "VM_ACCOUNT is compared, and kept by areas that were writable once")            \
+	X(offset, "page offsets must continue; 1 files only, 2 anonymous memory too")              \
+	X(file, "the open file description is compared")                                           \
+	X(numa, "memory policies are compared by value")                                           \
+	X(uffd, "userfaultfd contexts are compared")                                               \
+	X(name, "anonymous names are compared by text")                                            \
+	X(close, "a close operation forbids: 1 every join, 2 only being removed by one (6.4-)")    \
+	X(special, "IO, DONTEXPAND, PFNMAP and MIXEDMAP areas never join")                         \
+	X(sticky, "the guard flag is ignored by the comparison and kept by every join (6.19-)")
+
+enum seam_rule {
+#define SEAM_RULE_ENUM(name, text) SEAM_RULE_##name,
+	SEAM_RULES(SEAM_RULE_ENUM)
+#undef SEAM_RULE_ENUM
+		SEAM_NR_RULES
+};
+
+struct seam_calls; /* how the calls of a generation are carried out; internal */
+
+struct seam_policy {
+	char name[120];			/* as written: "linux-6.18", "linux-6.18,-anon_vma" */
+	const char *source;		/* what the vector was checked against */
+	const struct seam_calls *calls; /* internal */
+	uint8_t rule[SEAM_NR_RULES];
+	uint8_t checked; /* 1: held against that kernel running, or against its own code */
+	uint8_t old;	 /* 1: a generation up to 2.6.24 */
+};
+
+/* The named policies, oldest first; NULL when @n is past the last. O(1). */
+const struct seam_policy *seam_policy_at(unsigned int n);
+
+/* The named policy, or NULL. "linux-2.6.12-rc1" is accepted for "linux-2.6.12". O(policies). */
+const struct seam_policy *seam_policy_find(const char *name);
+
+/*
+ * Reads "NAME[,-RULE|,RULE|,RULE=VALUE]...". "linux-host" is not known here: finding it takes
+ * system calls, which this library does not make.
+ *  -EINVAL: no such policy, rule, or value; *ret_bad (may be NULL) points at the offending word
+ */
+int seam_policy_parse(const char *spec, struct seam_policy *ret_policy, const char **ret_bad);
+
+/* The name of a rule, and what it decides. NULL when @rule is out of range. */
+const char *seam_rule_name(unsigned int rule);
+const char *seam_rule_text(unsigned int rule);
+
+/* The vector's id: equal exactly for equal rule vectors of one generation (FNV-1a). */
+uint32_t seam_policy_vector(const struct seam_policy *policy);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

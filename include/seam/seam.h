@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* seam/seam.h - all of libseam. Start with seam/space.h. */
+#ifndef SEAM_SEAM_H
+#define SEAM_SEAM_H
+
+#include <seam/area.h>
+#include <seam/explain.h>
+#include <seam/ops.h>
+#include <seam/policy.h>
+#include <seam/space.h>
+
+#endif

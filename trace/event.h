@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/event.h - what a trace holds, whatever it was read from (docs/file-format.md).
+ *
+ * Everything is keyed by space (an mm), never by pid: vfork and CLONE_VM share one, and an exec
+ * from a thread changes the tid. Space numbers count from 0 in order of creation.
+ */
+#ifndef TRACE_EVENT_H
+#define TRACE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seam/area.h>
+
+/* Every call once: X(name, number of arguments that count). */
+#define TRACE_CALLS(X)                                                                             \
+	X(mmap, 6)	 /* addr len prot flags fd offset_bytes */                                 \
+	X(munmap, 2)                                                                               \
+	X(mprotect, 3)                                                                             \
+	X(pkey_mprotect, 4)                                                                        \
+	X(mremap, 5)	 /* old old_len new_len flags new */                                       \
+	X(madvise, 3)                                                                              \
+	X(mlock, 2)                                                                                \
+	X(mlock2, 3)                                                                               \
+	X(munlock, 2)                                                                              \
+	X(mlockall, 1)                                                                             \
+	X(munlockall, 0)                                                                           \
+	X(brk, 1)                                                                                  \
+	X(mseal, 3)                                                                                \
+	X(mbind, 6)                                                                                \
+	X(set_mempolicy, 3)                                                                        \
+	X(remap_file_pages, 5)                                                                     \
+	X(shmat, 3)                                                                                \
+	X(shmdt, 1)                                                                                \
+	X(prctl, 5)                                                                                \
+	X(uffd_ioctl, 4) /* fd request start len */                                                \
+	X(prlimit, 3)	 /* resource soft hard: a limit of this space changed */                   \
+	X(personality, 1)                                                                          \
+	X(arch_prctl, 2)                                                                           \
+	X(process_madvise, 5)                                                                      \
+	X(map_shadow_stack, 3)                                                                     \
+	X(io_setup, 2)                                                                             \
+	/* operations of scripts and of the loader, no system calls (docs/ops.md) */               \
+	X(kmmap, 6)	 /* as mmap, from the program loader */                                    \
+	X(touch, 2)                                                                                \
+	X(rtouch, 2)                                                                               \
+	X(exec, 3)	 /* end_code start_data brk */                                             \
+	X(stack, 2)                                                                                \
+	X(limit, 1)                                                                                \
+	X(rlimit, 2)	 /* enum trace_rlimit, bytes */                                            \
+	X(fork, 0)
+
+enum trace_call {
+#define TRACE_CALL_ENUM(name, args) TRACE_CALL_##name,
+	TRACE_CALLS(TRACE_CALL_ENUM)
+#undef TRACE_CALL_ENUM
+		TRACE_NR_CALLS
+};
+const char *trace_call_name(unsigned int call);
+int trace_call_args(unsigned int call);
+int trace_call_by_name(const char *name, size_t len); /* -1: not one of ours */
+
+enum trace_rlimit { TRACE_RLIMIT_AS, TRACE_RLIMIT_DATA, TRACE_RLIMIT_STACK, TRACE_RLIMIT_MEMLOCK };
+
+enum event_kind {
+	EVENT_SPACE,  /* a new mm: born says how; areas: what it starts with, when known */
+	EVENT_CALL,
+	EVENT_TRUTH,  /* areas as the kernel held them at this moment */
+	EVENT_TOUCH,  /* arg[0], arg[1]: range that is known to be faulted now */
+	EVENT_CHANGE, /* a change that no call explains; areas: the range arg[0]..arg[1] afterwards */
+	EVENT_LOST,   /* arg[0] records were lost here; text says why */
+	EVENT_END,    /* the space ends (exit, or exec made another); arg[0]: status if exit */
+	EVENT_COMM,   /* text: the new name of the process */
+	EVENT_NOTE,   /* text: something a person should know ("privilege lost") */
+};
+
+enum space_born {
+	BORN_UNKNOWN, /* the log starts in the middle of its life */
+	BORN_EXEC,
+	BORN_FORK, /* of space arg[0] */
+};
+
+#define EVENT_NO_RESULT 0x1u	  /* the log does not tell the result */
+#define EVENT_COMPAT 0x2u	  /* a 32-bit call */
+#define EVENT_AREAS_KNOWN 0x4u	  /* areas is complete as far as known[] says */
+#define EVENT_AMBIGUOUS 0x8u	  /* overlapped another call of its space; order is a guess */
+#define EVENT_EXIT_AT_END 0x10u	  /* EVENT_END: still alive when the trace ended */
+#define EVENT_UNTOUCHED 0x20u	  /* the recorder looked: nothing in the call's range is faulted */
+#define EVENT_TOUCHED 0x40u	  /* the recorder looked: some of the call's range is faulted */
+
+/* What a source of areas can see (a set); the rest of each struct seam_area is 0. */
+#define SEES_RANGE 0x1u	     /* range, rwx, shared or private */
+#define SEES_FLAGS 0x2u	     /* all flag bits that smaps prints */
+#define SEES_ALL_FLAGS 0x4u  /* the kernel's own 64 bits */
+#define SEES_OFFSET 0x8u     /* offsets of files */
+#define SEES_ANON_OFFSET 0x10u /* offsets of anonymous memory */
+#define SEES_INODE 0x20u     /* device and inode; file ids stand for inodes */
+#define SEES_FILE 0x40u	     /* open file descriptions */
+#define SEES_ANON_VMA 0x80u  /* anon_vma identity and chain */
+#define SEES_NUMA 0x100u
+#define SEES_UFFD 0x200u
+#define SEES_NAME 0x400u
+#define SEES_CLOSE 0x800u
+#define SEES_PKEY 0x1000u
+#define SEES_GUARDS 0x2000u  /* guard markers, page by page */
+
+struct event {
+	uint8_t kind;
+	uint8_t call;	/* enum trace_call */
+	uint8_t born;	/* enum space_born */
+	uint8_t unused;
+	uint32_t flags; /* EVENT_* */
+	uint32_t space;
+	uint32_t pid, tid;
+	uint32_t stack; /* id of a call stack; 0 none */
+	uint32_t file;	/* id of a struct trace_file; 0 none. mmap only */
+	uint32_t sees;	/* SEES_*, with areas */
+	uint32_t line;	/* where it was read: line of a text, block of a file; for messages */
+	uint64_t time_ns, duration_ns; /* entry, from the trace's start; 0 when not told */
+	uint64_t arg[6];
+	int64_t result; /* value, or -errno */
+	const struct seam_area *areas; /* the reader's, valid until the next event */
+	size_t nr_areas;
+	const char *text;
+};
+
+/* A file that the trace names. Two opens of one inode are two. */
+struct trace_file {
+	uint64_t dev, ino;
+	uint64_t description; /* equal exactly for one open file description; 0: not known */
+	uint32_t traits;      /* SEAM_FILE_* as far as known (READ|WRITE when not) */
+	uint32_t known;	      /* 1: description is known */
+	const char *path;     /* "" when not known */
+};
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ui/table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <wchar.h>
+
+struct table {
+	const struct column *columns;
+	unsigned int nr_columns;
+	char **cells;
+	size_t nr_cells, room;
+	bool lost;
+};
+
+struct table *table_new(const struct column *columns, unsigned int nr_columns)
+{
+	struct table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return NULL;
+	table->columns = columns;
+	table->nr_columns = nr_columns;
+	return table;
+}
+
+void table_cell(struct table *table, const char *format, ...)
+{
+	char *text;
+	va_list args;
+	int len;
+
+	if (!table || table->lost)
+		return;
+	if (table->nr_cells == table->room) {
+		size_t room = table->room ? table->room * 2 : 64;
+		char **cells = realloc(table->cells, room * sizeof(*cells));
+
+		if (!cells) {
+			table->lost = true;
+			return;
+		}
+		table->cells = cells;
+		table->room = room;
+	}
+	va_start(args, format);
+	len = vasprintf(&text, format, args);
+	va_end(args);
+	if (len < 0)
+		table->lost = true;
+	else
+		table->cells[table->nr_cells++] = text;
+}
+
+/* Characters, not bytes: a path may hold any. */
+static size_t shown_width(const char *text)
+{
+	size_t width = 0;
+
+	for (; *text; text++)
+		width += ((unsigned char)*text & 0xc0) != 0x80;
+	return width;
+}
+
+static size_t terminal_width(FILE *out)
+{
+	struct winsize size;
+
+	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size) || !size.ws_col)
+		return SIZE_MAX;
+	return size.ws_col;
+}
+
+static void print_cell(FILE *out, const char *text, size_t width, const struct column *column,
+		       bool last)
+{
+	size_t shown = shown_width(text);
+	size_t pad = shown < width ? width - shown : 0;
+
+	if (column->align == ALIGN_RIGHT)
+		fprintf(out, "%*s", (int)pad, "");
+	while (*text && (width || !*text)) {
+		unsigned char c = (unsigned char)*text;
+
+		if ((c & 0xc0) != 0x80 && !width--)
+			break;
+		fputc(c < 0x20 || c == 0x7f ? '?' : c, out);
+		text++;
+	}
+	if (column->align == ALIGN_LEFT && !last)
+		fprintf(out, "%*s", (int)pad, "");
+}
+
+static void fit_terminal(struct table *table, size_t *widths, FILE *out)
+{
+	size_t room = terminal_width(out), total = 2 * (table->nr_columns - 1);
+
+	if (room == SIZE_MAX)
+		return;
+	for (unsigned int c = 0; c < table->nr_columns; c++)
+		total += widths[c];
+	for (unsigned int c = 0; c < table->nr_columns && total > room; c++) {
+		size_t cut = total - room;
+
+		if (!table->columns[c].wraps || widths[c] < 8)
+			continue;
+		if (cut > widths[c] - 8)
+			cut = widths[c] - 8;
+		widths[c] -= cut;
+		total -= cut;
+	}
+}
+
+int table_print(struct table *table, FILE *out, bool header)
+{
+	int err = !table || table->lost ? -ENOMEM : 0;
+	size_t widths[16] = { 0 };
+
+	if (!table)
+		return err;
+	for (unsigned int c = 0; c < table->nr_columns && header; c++)
+		widths[c] = shown_width(table->columns[c].title);
+	for (size_t i = 0; i < table->nr_cells; i++) {
+		size_t width = shown_width(table->cells[i]);
+
+		if (width > widths[i % table->nr_columns])
+			widths[i % table->nr_columns] = width;
+	}
+	fit_terminal(table, widths, out);
+	for (unsigned int c = 0; c < table->nr_columns && header; c++) {
+		bool last = c + 1 == table->nr_columns;
+
+		print_cell(out, table->columns[c].title, widths[c], &table->columns[c], last);
+		fputs(last ? "\n" : "  ", out);
+	}
+	for (size_t i = 0; i < table->nr_cells; i++) {
+		unsigned int c = i % table->nr_columns;
+		bool last = c + 1 == table->nr_columns;
+
+		print_cell(out, table->cells[i], widths[c], &table->columns[c], last);
+		fputs(last ? "\n" : "  ", out);
+		free(table->cells[i]);
+	}
+	free(table->cells);
+	free(table);
+	return err;
+}
+
+char *count_text(char *buf, uint64_t value)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%" PRIu64, value);
+	char *to = buf;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			*to++ = ',';
+		*to++ = digits[i];
+	}
+	*to = 0;
+	return buf;
+}
+
+char *size_text(char *buf, uint64_t bytes)
+{
+	static const char units[] = "BKMGTPE";
+	unsigned int unit = 0;
+	uint64_t whole = bytes;
+
+	while (whole >= 1024 && unit < 6) {
+		whole >>= 10;
+		unit++;
+	}
+	if (unit && whole < 10 && bytes & ((UINT64_C(1) << 10 * unit) - 1))
+		snprintf(buf, 16, "%.1f%c", (double)bytes / (double)(UINT64_C(1) << 10 * unit),
+			 units[unit]);
+	else if (unit)
+		snprintf(buf, 16, "%" PRIu64 "%c", whole, units[unit]);
+	else
+		snprintf(buf, 16, "%" PRIu64, bytes);
+	return buf;
+}
+
+char *time_text(char *buf, uint64_t ns)
+{
+	if (ns < 10000)
+		snprintf(buf, 16, "%" PRIu64 " ns", ns);
+	else if (ns < 10000000)
+		snprintf(buf, 16, "%.1f µs", (double)ns / 1e3);
+	else if (ns < UINT64_C(10000000000))
+		snprintf(buf, 16, "%.1f ms", (double)ns / 1e6);
+	else
+		snprintf(buf, 16, "%.1f s", (double)ns / 1e9);
+	return buf;
+}
+
+bool color_wanted(FILE *out)
+{
+	const char *no = getenv("NO_COLOR");
+
+	return isatty(fileno(out)) && !(no && *no);
+}
