@@ -177,25 +177,25 @@ char *size_text(char *buf, uint64_t bytes)
 		unit++;
 	}
 	if (unit && whole < 10 && bytes & ((UINT64_C(1) << 10 * unit) - 1))
-		snprintf(buf, 16, "%.1f%c", (double)bytes / (double)(UINT64_C(1) << 10 * unit),
+		snprintf(buf, SHORT_TEXT, "%.1f%c", (double)bytes / (double)(UINT64_C(1) << 10 * unit),
 			 units[unit]);
 	else if (unit)
-		snprintf(buf, 16, "%" PRIu64 "%c", whole, units[unit]);
+		snprintf(buf, SHORT_TEXT, "%" PRIu64 "%c", whole, units[unit]);
 	else
-		snprintf(buf, 16, "%" PRIu64, bytes);
+		snprintf(buf, SHORT_TEXT, "%" PRIu64, bytes);
 	return buf;
 }
 
 char *time_text(char *buf, uint64_t ns)
 {
 	if (ns < 10000)
-		snprintf(buf, 16, "%" PRIu64 " ns", ns);
+		snprintf(buf, SHORT_TEXT, "%" PRIu64 " ns", ns);
 	else if (ns < 10000000)
-		snprintf(buf, 16, "%.1f µs", (double)ns / 1e3);
+		snprintf(buf, SHORT_TEXT, "%.1f µs", (double)ns / 1e3);
 	else if (ns < UINT64_C(10000000000))
-		snprintf(buf, 16, "%.1f ms", (double)ns / 1e6);
+		snprintf(buf, SHORT_TEXT, "%.1f ms", (double)ns / 1e6);
 	else
-		snprintf(buf, 16, "%.1f s", (double)ns / 1e9);
+		snprintf(buf, SHORT_TEXT, "%.1f s", (double)ns / 1e9);
 	return buf;
 }
 

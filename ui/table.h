@@ -27,11 +27,13 @@ void table_cell(struct table *table, const char *format, ...)
 /* -ENOMEM when a cell was lost. Frees the table. */
 int table_print(struct table *table, FILE *out, bool header);
 
-/* "1,234,567" into @buf (at least 27 bytes); returns buf. */
+/* Room for any of the texts below; each returns its buffer. */
+#define SHORT_TEXT 32
+/* "1,234,567" */
 char *count_text(char *buf, uint64_t value);
-/* "64K", "1.5M", "3G" into @buf (at least 16 bytes). */
+/* "64K", "1.5M", "3G" */
 char *size_text(char *buf, uint64_t bytes);
-/* "12.3 ms", "4.56 s" into @buf (at least 16 bytes). */
+/* "12.3 µs", "4.5 ms", "12.0 s" */
 char *time_text(char *buf, uint64_t ns);
 /* True when @out is a terminal and NO_COLOR is not set. */
 bool color_wanted(FILE *out);
