@@ -25,8 +25,7 @@ extern const struct cmd cmd_show, cmd_why, cmd_top, cmd_stat, cmd_record, cmd_re
 /* "seam: what: why" on stderr. Returns @status. */
 int cmd_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A usage error: the message, then how to get help. Returns EXIT_USAGE. */
-int cmd_usage(const struct cmd *cmd, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+int cmd_usage(const struct cmd *cmd, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The report's stream: -o FILE, or @fallback. NULL after cmd_fail. Close with cmd_close_output. */
 FILE *cmd_open_output(const char *path, FILE *fallback);
 /* 0, or -1 after saying that the report could not be written whole (full disk, closed pipe). */

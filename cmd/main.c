@@ -8,8 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+#ifdef HAVE_LIBBPF
+#include <bpf/libbpf.h>
+#endif
+#ifdef HAVE_LIBDW
+#include <elfutils/libdwfl.h>
+#endif
+
 #include "cmd/cmd.h"
-#include "ui/version.h"
 
 /* A verb stands here only once it works. */
 static const struct cmd *const cmds[] = {
@@ -76,9 +85,25 @@ int cmd_close_output(FILE *out, const char *path)
 	return 0;
 }
 
+/* The libraries that may be left out, and what is lost without them. */
 static void print_version(void)
 {
 	printf("seam %s\n", SEAM_VERSION);
+#ifdef HAVE_ZSTD
+	printf("  zstd %s\n", ZSTD_versionString());
+#else
+	puts("  without zstd: no compressed seam.data");
+#endif
+#ifdef HAVE_LIBBPF
+	printf("  libbpf %u.%u\n", libbpf_major_version(), libbpf_minor_version());
+#else
+	puts("  without libbpf: no kernel truth by BPF");
+#endif
+#ifdef HAVE_LIBDW
+	printf("  libdw %s\n", dwfl_version(NULL));
+#else
+	puts("  without libdw: no symbols and call stacks");
+#endif
 }
 
 static void print_verbs(FILE *out)

@@ -6,13 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "ui/version.h"
-
 #define JSON_MAX_DEPTH 63
 
 void json_begin(struct json *json, FILE *out)
 {
-	*json = (struct json){ .out = out };
+	*json = (struct json) { .out = out };
 }
 
 void json_end(struct json *json)

@@ -18,9 +18,9 @@ struct json {
 };
 
 void json_begin(struct json *json, FILE *out);
-void json_end(struct json *json); /* the last newline */
-void json_open(struct json *json, const char *key, char bracket); /* '{' or '[' */
-void json_close(struct json *json, char bracket);		  /* '}' or ']' */
+void json_end(struct json *json);					 /* the last newline */
+void json_open(struct json *json, const char *key, char bracket);	 /* '{' or '[' */
+void json_close(struct json *json, char bracket);			 /* '}' or ']' */
 void json_string(struct json *json, const char *key, const char *value); /* NULL: null */
 void json_uint(struct json *json, const char *key, uint64_t value);
 void json_int(struct json *json, const char *key, int64_t value);

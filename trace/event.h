@@ -16,11 +16,11 @@
 
 /* Every call once: X(name, number of arguments that count). */
 #define TRACE_CALLS(X)                                                                             \
-	X(mmap, 6)	 /* addr len prot flags fd offset_bytes */                                 \
+	X(mmap, 6) /* addr len prot flags fd offset_bytes */                                       \
 	X(munmap, 2)                                                                               \
 	X(mprotect, 3)                                                                             \
 	X(pkey_mprotect, 4)                                                                        \
-	X(mremap, 5)	 /* old old_len new_len flags new */                                       \
+	X(mremap, 5) /* old old_len new_len flags new */                                           \
 	X(madvise, 3)                                                                              \
 	X(mlock, 2)                                                                                \
 	X(mlock2, 3)                                                                               \
@@ -43,13 +43,13 @@
 	X(map_shadow_stack, 3)                                                                     \
 	X(io_setup, 2)                                                                             \
 	/* operations of scripts and of the loader, no system calls (docs/ops.md) */               \
-	X(kmmap, 6)	 /* as mmap, from the program loader */                                    \
+	X(kmmap, 6) /* as mmap, from the program loader */                                         \
 	X(touch, 2)                                                                                \
 	X(rtouch, 2)                                                                               \
-	X(exec, 3)	 /* end_code start_data brk */                                             \
+	X(exec, 3) /* end_code start_data brk */                                                   \
 	X(stack, 2)                                                                                \
 	X(limit, 1)                                                                                \
-	X(rlimit, 2)	 /* enum trace_rlimit, bytes */                                            \
+	X(rlimit, 2) /* enum trace_rlimit, bytes */                                                \
 	X(fork, 0)
 
 enum trace_call {
@@ -65,10 +65,10 @@ int trace_call_by_name(const char *name, size_t len); /* -1: not one of ours */
 enum trace_rlimit { TRACE_RLIMIT_AS, TRACE_RLIMIT_DATA, TRACE_RLIMIT_STACK, TRACE_RLIMIT_MEMLOCK };
 
 enum event_kind {
-	EVENT_SPACE,  /* a new mm: born says how; areas: what it starts with, when known */
+	EVENT_SPACE, /* a new mm: born says how; areas: what it starts with, when known */
 	EVENT_CALL,
-	EVENT_TRUTH,  /* areas as the kernel held them at this moment */
-	EVENT_TOUCH,  /* arg[0], arg[1]: range that is known to be faulted now */
+	EVENT_TRUTH, /* areas as the kernel held them at this moment */
+	EVENT_TOUCH, /* arg[0], arg[1]: range that is known to be faulted now */
 	EVENT_CHANGE, /* a change that no call explains; areas: the range arg[0]..arg[1] afterwards */
 	EVENT_LOST,   /* arg[0] records were lost here; text says why */
 	EVENT_END,    /* the space ends (exit, or exec made another); arg[0]: status if exit */
@@ -82,34 +82,34 @@ enum space_born {
 	BORN_FORK, /* of space arg[0] */
 };
 
-#define EVENT_NO_RESULT 0x1u	  /* the log does not tell the result */
-#define EVENT_COMPAT 0x2u	  /* a 32-bit call */
-#define EVENT_AREAS_KNOWN 0x4u	  /* areas is complete as far as known[] says */
-#define EVENT_AMBIGUOUS 0x8u	  /* overlapped another call of its space; order is a guess */
-#define EVENT_EXIT_AT_END 0x10u	  /* EVENT_END: still alive when the trace ended */
-#define EVENT_UNTOUCHED 0x20u	  /* the recorder looked: nothing in the call's range is faulted */
-#define EVENT_TOUCHED 0x40u	  /* the recorder looked: some of the call's range is faulted */
+#define EVENT_NO_RESULT 0x1u	/* the log does not tell the result */
+#define EVENT_COMPAT 0x2u	/* a 32-bit call */
+#define EVENT_AREAS_KNOWN 0x4u	/* areas is complete as far as known[] says */
+#define EVENT_AMBIGUOUS 0x8u	/* overlapped another call of its space; order is a guess */
+#define EVENT_EXIT_AT_END 0x10u /* EVENT_END: still alive when the trace ended */
+#define EVENT_UNTOUCHED 0x20u	/* the recorder looked: nothing in the call's range is faulted */
+#define EVENT_TOUCHED 0x40u	/* the recorder looked: some of the call's range is faulted */
 
 /* What a source of areas can see (a set); the rest of each struct seam_area is 0. */
-#define SEES_RANGE 0x1u	     /* range, rwx, shared or private */
-#define SEES_FLAGS 0x2u	     /* all flag bits that smaps prints */
-#define SEES_ALL_FLAGS 0x4u  /* the kernel's own 64 bits */
-#define SEES_OFFSET 0x8u     /* offsets of files */
+#define SEES_RANGE 0x1u	       /* range, rwx, shared or private */
+#define SEES_FLAGS 0x2u	       /* all flag bits that smaps prints */
+#define SEES_ALL_FLAGS 0x4u    /* the kernel's own 64 bits */
+#define SEES_OFFSET 0x8u       /* offsets of files */
 #define SEES_ANON_OFFSET 0x10u /* offsets of anonymous memory */
-#define SEES_INODE 0x20u     /* device and inode; file ids stand for inodes */
-#define SEES_FILE 0x40u	     /* open file descriptions */
-#define SEES_ANON_VMA 0x80u  /* anon_vma identity and chain */
+#define SEES_INODE 0x20u       /* device and inode; file ids stand for inodes */
+#define SEES_FILE 0x40u	       /* open file descriptions */
+#define SEES_ANON_VMA 0x80u    /* anon_vma identity and chain */
 #define SEES_NUMA 0x100u
 #define SEES_UFFD 0x200u
 #define SEES_NAME 0x400u
 #define SEES_CLOSE 0x800u
 #define SEES_PKEY 0x1000u
-#define SEES_GUARDS 0x2000u  /* guard markers, page by page */
+#define SEES_GUARDS 0x2000u /* guard markers, page by page */
 
 struct event {
 	uint8_t kind;
-	uint8_t call;	/* enum trace_call */
-	uint8_t born;	/* enum space_born */
+	uint8_t call; /* enum trace_call */
+	uint8_t born; /* enum space_born */
 	uint8_t unused;
 	uint32_t flags; /* EVENT_* */
 	uint32_t space;
@@ -120,7 +120,7 @@ struct event {
 	uint32_t line;	/* where it was read: line of a text, block of a file; for messages */
 	uint64_t time_ns, duration_ns; /* entry, from the trace's start; 0 when not told */
 	uint64_t arg[6];
-	int64_t result; /* value, or -errno */
+	int64_t result;		       /* value, or -errno */
 	const struct seam_area *areas; /* the reader's, valid until the next event */
 	size_t nr_areas;
 	const char *text;

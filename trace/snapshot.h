@@ -10,31 +10,31 @@
 #include "trace/source.h"
 
 struct snapshot_area {
-	struct seam_area area;	/* identities are numbers of this snapshot */
+	struct seam_area area; /* identities are numbers of this snapshot */
 	uint32_t dev_major, dev_minor;
 	uint64_t inode;
-	const char *name;	/* as maps prints it, or "" */
+	const char *name;	  /* as maps prints it, or "" */
 	uint64_t anonymous_bytes; /* smaps Anonymous: + Swap:; 0 proves nothing */
-	uint64_t guard_pages;	/* with SEES_GUARDS */
-	uint64_t line;		/* of a text */
+	uint64_t guard_pages;	  /* with SEES_GUARDS */
+	uint64_t line;		  /* of a text */
 };
 
 struct snapshot {
-	const char *source;	/* the JSON contract's word: "bpf", "procmap", "smaps", "maps", ... */
-	uint32_t sees;		/* SEES_* */
-	int32_t pid;		/* -1: a file */
+	const char *source; /* the JSON contract's word: "bpf", "procmap", "smaps", "maps", ... */
+	uint32_t sees;	    /* SEES_* */
+	int32_t pid;	    /* -1: a file */
 	char comm[64];
 	struct snapshot_area *areas; /* without [vsyscall] */
 	size_t nr_areas;
-	uint64_t counted;	/* what a text says of itself ("wc -l": 2238); 0 when it does not */
-	uint64_t cut;		/* places where a text says that lines were left out */
+	uint64_t counted; /* what a text says of itself ("wc -l": 2238); 0 when it does not */
+	uint64_t cut;	  /* places where a text says that lines were left out */
 	uint64_t bad_lines;
-	uint64_t read_ns;	/* how long reading took */
-	uint64_t map_count;	/* the kernel's own, where it can be read; else 0 */
+	uint64_t read_ns;   /* how long reading took */
+	uint64_t map_count; /* the kernel's own, where it can be read; else 0 */
 	uint64_t def_flags;
-	const char *notes[8];	/* what a person should know: constant texts */
+	const char *notes[8]; /* what a person should know: constant texts */
 	unsigned int nr_notes;
-	void *arena;		/* names */
+	void *arena; /* names */
 };
 
 struct trace_error;

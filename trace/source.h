@@ -11,13 +11,13 @@
 
 enum source_kind {
 	SOURCE_UNKNOWN,
-	SOURCE_MAPS,	  /* /proc/PID/maps, also truncated, pasted, indented, quoted */
+	SOURCE_MAPS, /* /proc/PID/maps, also truncated, pasted, indented, quoted */
 	SOURCE_SMAPS,
 	SOURCE_NUMA_MAPS,
-	SOURCE_DATA,	  /* seam.data */
+	SOURCE_DATA, /* seam.data */
 	SOURCE_STRACE,
 	SOURCE_OPS,
-	SOURCE_MAIL,	  /* running text with excerpts of maps, strace or time output in it */
+	SOURCE_MAIL, /* running text with excerpts of maps, strace or time output in it */
 	SOURCE_CORE,
 	SOURCE_HS_ERR,
 	SOURCE_PERF_TRACE, /* recognised and refused by name, with those below */
@@ -25,9 +25,9 @@ enum source_kind {
 	SOURCE_BPFTRACE,
 	SOURCE_GDB_MAPPINGS,
 	SOURCE_PMAP,
-	SOURCE_VMMAP,	  /* macOS */
-	SOURCE_PROCSTAT,  /* FreeBSD */
-	SOURCE_KDUMP,	  /* FreeBSD */
+	SOURCE_VMMAP,	 /* macOS */
+	SOURCE_PROCSTAT, /* FreeBSD */
+	SOURCE_KDUMP,	 /* FreeBSD */
 };
 
 struct source {
@@ -35,15 +35,14 @@ struct source {
 	const char *data;
 	size_t size;
 	enum source_kind kind;
-	uint64_t line;	  /* SOURCE_UNKNOWN: the line that broke it */
-	bool mapped;	  /* internal */
+	uint64_t line; /* SOURCE_UNKNOWN: the line that broke it */
+	bool mapped;   /* internal */
 };
 
 /* -errno of open or read. Directories and devices without an end are refused (-EINVAL). */
 int source_open(const char *path, struct source *ret_source);
 /* A buffer of the caller's; for tests and fuzzers. */
-void source_from_buffer(const char *name, const void *data, size_t size,
-			struct source *ret_source);
+void source_from_buffer(const char *name, const void *data, size_t size, struct source *ret_source);
 void source_close(struct source *source);
 const char *source_kind_name(enum source_kind kind);
 

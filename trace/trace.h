@@ -27,25 +27,25 @@ struct trace_host {
 };
 
 struct trace_facts {
-	const char *format;	/* "seam.data", "strace", "ops", "mail" */
-	bool complete;		/* nothing is missing that could change an area */
+	const char *format; /* "seam.data", "strace", "ops", "mail" */
+	bool complete;	    /* nothing is missing that could change an area */
 	const char *incomplete_because[TRACE_MAX_REASONS]; /* constant texts */
 	unsigned int nr_reasons;
-	uint64_t calls;		/* calls that change maps, as read so far */
-	uint64_t bad_lines;	/* left out with skip_bad */
+	uint64_t calls;		   /* calls that change maps, as read so far */
+	uint64_t bad_lines;	   /* left out with skip_bad */
 	uint64_t reused_addresses; /* handed out twice: taken as freed between */
-	uint64_t bytes_missing; /* behind the last whole block */
+	uint64_t bytes_missing;	   /* behind the last whole block */
 	struct trace_host host;
 };
 
 struct trace_options {
-	bool skip_bad; /* leave out what cannot be read, and count it */
+	bool skip_bad;	  /* leave out what cannot be read, and count it */
 	bool layout_i386; /* operation scripts: whose address space it is */
 };
 
 struct trace_error {
-	uint64_t line, byte;	/* 1-based line; 0: not a text */
-	char text[256];		/* what was found and what was expected */
+	uint64_t line, byte; /* 1-based line; 0: not a text */
+	char text[256];	     /* what was found and what was expected */
 };
 
 struct trace;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ui/table.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -9,6 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <wchar.h>
+
+#define MAX_COLUMNS 16
 
 struct table {
 	const struct column *columns;
@@ -118,29 +121,33 @@ static void fit_terminal(struct table *table, size_t *widths, FILE *out)
 
 int table_print(struct table *table, FILE *out, bool header)
 {
-	int err = !table || table->lost ? -ENOMEM : 0;
-	size_t widths[16] = { 0 };
+	size_t widths[MAX_COLUMNS] = { 0 };
+	unsigned int nr_columns;
+	int err;
 
 	if (!table)
-		return err;
-	for (unsigned int c = 0; c < table->nr_columns && header; c++)
+		return -ENOMEM;
+	err = table->lost ? -ENOMEM : 0;
+	nr_columns = table->nr_columns;
+	assert(nr_columns && nr_columns <= MAX_COLUMNS);
+	for (unsigned int c = 0; c < nr_columns && header; c++)
 		widths[c] = shown_width(table->columns[c].title);
 	for (size_t i = 0; i < table->nr_cells; i++) {
 		size_t width = shown_width(table->cells[i]);
 
-		if (width > widths[i % table->nr_columns])
-			widths[i % table->nr_columns] = width;
+		if (width > widths[i % nr_columns])
+			widths[i % nr_columns] = width;
 	}
 	fit_terminal(table, widths, out);
-	for (unsigned int c = 0; c < table->nr_columns && header; c++) {
-		bool last = c + 1 == table->nr_columns;
+	for (unsigned int c = 0; c < nr_columns && header; c++) {
+		bool last = c + 1 == nr_columns;
 
 		print_cell(out, table->columns[c].title, widths[c], &table->columns[c], last);
 		fputs(last ? "\n" : "  ", out);
 	}
 	for (size_t i = 0; i < table->nr_cells; i++) {
-		unsigned int c = i % table->nr_columns;
-		bool last = c + 1 == table->nr_columns;
+		unsigned int c = i % nr_columns;
+		bool last = c + 1 == nr_columns;
 
 		print_cell(out, table->cells[i], widths[c], &table->columns[c], last);
 		fputs(last ? "\n" : "  ", out);
@@ -177,8 +184,8 @@ char *size_text(char *buf, uint64_t bytes)
 		unit++;
 	}
 	if (unit && whole < 10 && bytes & ((UINT64_C(1) << 10 * unit) - 1))
-		snprintf(buf, SHORT_TEXT, "%.1f%c", (double)bytes / (double)(UINT64_C(1) << 10 * unit),
-			 units[unit]);
+		snprintf(buf, SHORT_TEXT, "%.1f%c",
+			 (double)bytes / (double)(UINT64_C(1) << 10 * unit), units[unit]);
 	else if (unit)
 		snprintf(buf, SHORT_TEXT, "%" PRIu64 "%c", whole, units[unit]);
 	else

@@ -22,8 +22,7 @@ struct table;
 /* NULL: no memory. @columns must outlive the table. */
 struct table *table_new(const struct column *columns, unsigned int nr_columns);
 /* One cell, in order; a row is complete after nr_columns cells. Failures show in table_print. */
-void table_cell(struct table *table, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* -ENOMEM when a cell was lost. Frees the table. */
 int table_print(struct table *table, FILE *out, bool header);
 

@@ -72,18 +72,18 @@ extern "C" {
 #define SEAM_TRAIT_GATE 0x8u	 /* [vsyscall]: shown by the kernel, not counted by it */
 
 struct seam_area {
-	uint64_t start;		/* first byte */
-	uint64_t end;		/* first byte behind it */
-	uint64_t flags;		/* SEAM_VM_* */
-	uint64_t pgoff;		/* page offset in the file; anonymous memory: the kernel's numbering */
-	uint64_t file;		/* the open file description (not the inode) */
-	uint64_t tag;		/* the embedder's own */
-	uint32_t anon_vma;	/* 0: never faulted as anonymous memory */
-	uint32_t anon_chain;	/* length of the anon_vma chain; over 1: inherited through fork */
-	uint32_t numa;		/* memory policy, by value */
-	uint32_t uffd;		/* userfaultfd context */
-	uint32_t name;		/* PR_SET_VMA_ANON_NAME, by text */
-	uint32_t traits;	/* SEAM_TRAIT_* */
+	uint64_t start;	     /* first byte */
+	uint64_t end;	     /* first byte behind it */
+	uint64_t flags;	     /* SEAM_VM_* */
+	uint64_t pgoff;	     /* page offset in the file; anonymous memory: the kernel's numbering */
+	uint64_t file;	     /* the open file description (not the inode) */
+	uint64_t tag;	     /* the embedder's own */
+	uint32_t anon_vma;   /* 0: never faulted as anonymous memory */
+	uint32_t anon_chain; /* length of the anon_vma chain; over 1: inherited through fork */
+	uint32_t numa;	     /* memory policy, by value */
+	uint32_t uffd;	     /* userfaultfd context */
+	uint32_t name;	     /* PR_SET_VMA_ANON_NAME, by text */
+	uint32_t traits;     /* SEAM_TRAIT_* */
 };
 
 #ifdef __cplusplus

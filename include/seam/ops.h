@@ -109,7 +109,7 @@ struct seam_file {
 #define SEAM_FILE_OWN (UINT64_C(1) << 63) /* objects behind shared anonymous memory */
 
 struct seam_mmap {
-	uint64_t addr;	/* hint, or the place with SEAM_MAP_FIXED */
+	uint64_t addr; /* hint, or the place with SEAM_MAP_FIXED */
 	uint64_t len;
 	uint32_t prot;	/* SEAM_PROT_* */
 	uint32_t flags; /* SEAM_MAP_* */
@@ -136,8 +136,7 @@ struct seam_mremap {
 	uint64_t new_addr;
 	uint64_t at;
 };
-int seam_space_mremap(struct seam_space *space, const struct seam_mremap *args,
-		      uint64_t *ret_addr);
+int seam_space_mremap(struct seam_space *space, const struct seam_mremap *args, uint64_t *ret_addr);
 
 int seam_space_madvise(struct seam_space *space, uint64_t addr, uint64_t len, int advice);
 int seam_space_mlock(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t flags);

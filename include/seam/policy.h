@@ -25,8 +25,9 @@ extern "C" {
  */
 #define SEAM_RULES(X)                                                                              \
 	/* joining */                                                                              \
-	X(anon_vma, "anon_vma compared: 1 none or equal; 2 and an unfaulted neighbour must be met " \
-		    "by a single chain (3.0-6.15); 3 fork children stay apart (6.16-)")             \
+	X(anon_vma,                                                                                \
+	  "anon_vma compared: 1 none or equal; 2 and an unfaulted neighbour must be met "          \
+	  "by a single chain (3.0-6.15); 3 fork children stay apart (6.16-)")                      \
 	X(account, "VM_ACCOUNT is compared, and kept by areas that were writable once")            \
 	X(offset, "page offsets must continue; 1 files only, 2 anonymous memory too")              \
 	X(file, "the open file description is compared")                                           \

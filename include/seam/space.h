@@ -71,39 +71,39 @@ enum seam_arch {
 #define SEAM_NO_LIMIT UINT64_MAX
 
 /* What the caller may do (struct seam_space_options, may). */
-#define SEAM_MAY_IPC_LOCK 0x1u	/* CAP_IPC_LOCK: no RLIMIT_MEMLOCK */
-#define SEAM_MAY_RAWIO 0x2u	/* CAP_SYS_RAWIO: map below vm.mmap_min_addr */
-#define SEAM_MAY_ADMIN 0x4u	/* CAP_SYS_ADMIN: the admin reserve */
+#define SEAM_MAY_IPC_LOCK 0x1u /* CAP_IPC_LOCK: no RLIMIT_MEMLOCK */
+#define SEAM_MAY_RAWIO 0x2u    /* CAP_SYS_RAWIO: map below vm.mmap_min_addr */
+#define SEAM_MAY_ADMIN 0x4u    /* CAP_SYS_ADMIN: the admin reserve */
 
 /* Properties of the kernel and the process (flags). */
-#define SEAM_SPACE_BOTTOM_UP 0x1u	 /* legacy layout: search upward */
-#define SEAM_SPACE_THP 0x2u		 /* transparent huge pages built in: MAP_STACK sets nh */
-#define SEAM_SPACE_COUNT_STEPS 0x4u	 /* count steps in the kernel's own structures (slower) */
+#define SEAM_SPACE_BOTTOM_UP 0x1u	  /* legacy layout: search upward */
+#define SEAM_SPACE_THP 0x2u		  /* transparent huge pages built in: MAP_STACK sets nh */
+#define SEAM_SPACE_COUNT_STEPS 0x4u	  /* count steps in the kernel's own structures (slower) */
 #define SEAM_SPACE_READ_IMPLIES_EXEC 0x8u /* personality READ_IMPLIES_EXEC */
-#define SEAM_SPACE_MERGE_ANY 0x10u	 /* PR_SET_MEMORY_MERGE */
-#define SEAM_SPACE_MDWE 0x20u		 /* PR_SET_MDWE */
+#define SEAM_SPACE_MERGE_ANY 0x10u	  /* PR_SET_MEMORY_MERGE */
+#define SEAM_SPACE_MDWE 0x20u		  /* PR_SET_MDWE */
 
 /*
  * All fields but size may be 0: they then take the value of the layout. A field that is not known
  * to an older library is ignored by its size.
  */
 struct seam_space_options {
-	size_t size;			/* sizeof(struct seam_space_options) */
+	size_t size;			  /* sizeof(struct seam_space_options) */
 	const struct seam_policy *policy; /* NULL: plain. Copied. */
-	const struct seam_alloc *alloc;	/* NULL: seam_alloc_malloc. Copied. */
+	const struct seam_alloc *alloc;	  /* NULL: seam_alloc_malloc. Copied. */
 	enum seam_arch arch;
-	uint32_t flags;			/* SEAM_SPACE_* */
-	uint32_t may;			/* SEAM_MAY_* */
-	uint32_t overcommit;		/* vm.overcommit_memory: 0, 1, 2 */
-	uint64_t user_end;		/* TASK_SIZE: first byte that user memory cannot have */
-	uint64_t mmap_base;		/* top-down search ends here */
-	uint64_t legacy_base;		/* bottom-up search begins here */
-	uint64_t min_addr;		/* effective mmap_min_addr: hints and searches */
-	uint64_t min_addr_sysctl;	/* vm.mmap_min_addr: the permission test */
-	uint64_t stack_gap;		/* bytes kept free below a growing stack; layout: 1 MiB */
-	uint64_t max_areas;		/* vm.max_map_count; layout: 65530, old kernels 65536 */
+	uint32_t flags;		  /* SEAM_SPACE_* */
+	uint32_t may;		  /* SEAM_MAY_* */
+	uint32_t overcommit;	  /* vm.overcommit_memory: 0, 1, 2 */
+	uint64_t user_end;	  /* TASK_SIZE: first byte that user memory cannot have */
+	uint64_t mmap_base;	  /* top-down search ends here */
+	uint64_t legacy_base;	  /* bottom-up search begins here */
+	uint64_t min_addr;	  /* effective mmap_min_addr: hints and searches */
+	uint64_t min_addr_sysctl; /* vm.mmap_min_addr: the permission test */
+	uint64_t stack_gap;	  /* bytes kept free below a growing stack; layout: 1 MiB */
+	uint64_t max_areas;	  /* vm.max_map_count; layout: 65530, old kernels 65536 */
 	uint64_t limit_as, limit_data, limit_stack, limit_memlock; /* bytes; 0: no limit */
-	uint64_t commit_limit_pages;	/* what one call may charge (mode 0) or all may (mode 2) */
+	uint64_t commit_limit_pages; /* what one call may charge (mode 0) or all may (mode 2) */
 };
 
 /* Steps taken in the modelled kernel's own structures, by what they are for. */
@@ -115,12 +115,12 @@ struct seam_steps {
 
 /* Counters of a space since it was created or forked. */
 struct seam_stats {
-	uint64_t calls;	      /* calls of seam/ops.h that the kernel would count as a system call */
-	uint64_t failed;      /* of these, calls that gave an error */
-	uint64_t join_tries;  /* neighbours that the kernel's code compared (docs/glossary.md) */
-	uint64_t joins;	      /* each one area less */
-	uint64_t splits;      /* each one area more */
-	uint64_t peak_areas;  /* most areas after any call */
+	uint64_t calls;	     /* calls of seam/ops.h that the kernel would count as a system call */
+	uint64_t failed;     /* of these, calls that gave an error */
+	uint64_t join_tries; /* neighbours that the kernel's code compared (docs/glossary.md) */
+	uint64_t joins;	     /* each one area less */
+	uint64_t splits;     /* each one area more */
+	uint64_t peak_areas; /* most areas after any call */
 	struct seam_steps steps; /* with SEAM_SPACE_COUNT_STEPS */
 };
 
@@ -180,8 +180,8 @@ void seam_space_set_limit(struct seam_space *space, enum seam_limit limit, uint6
 /* Number of areas, as the kernel's map_count. O(1). */
 uint64_t seam_space_areas(const struct seam_space *space);
 uint64_t seam_space_limit(const struct seam_space *space, enum seam_limit limit);
-uint64_t seam_space_brk(const struct seam_space *space);
-uint64_t seam_space_start_brk(const struct seam_space *space);
+uint64_t seam_space_get_brk(const struct seam_space *space);
+uint64_t seam_space_get_start_brk(const struct seam_space *space);
 unsigned int seam_space_page_shift(const struct seam_space *space);
 const struct seam_policy *seam_space_policy(const struct seam_space *space);
 void seam_space_get_stats(const struct seam_space *space, struct seam_stats *ret_stats);
@@ -194,8 +194,7 @@ void seam_space_get_totals(const struct seam_space *space, struct seam_totals *r
 int seam_area_find(const struct seam_space *space, uint64_t addr, struct seam_area *ret_area);
 
 /* The last area that starts below @addr. Returns 1, or 0 when there is none. O(log n). */
-int seam_area_find_below(const struct seam_space *space, uint64_t addr,
-			 struct seam_area *ret_area);
+int seam_area_find_below(const struct seam_space *space, uint64_t addr, struct seam_area *ret_area);
 
 /*
  * All areas in address order:

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# A thin front: Meson builds (meson.build), scripts/ do the rest.
+BUILD := build
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	@command -v meson >/dev/null || { echo "seam: meson is missing; 'scripts/bootstrap build' installs it" >&2; exit 1; }
+	meson setup $(BUILD)
+
+# These two install what is missing; nothing else does.
+demo:
+	@scripts/bootstrap demo
+	@$(MAKE) --no-print-directory all
+	@scripts/demo $(BUILD)
+
+check:
+	@scripts/bootstrap check
+	@scripts/check $(BUILD)
+
+# One file without libraries: build/static/seam.
+static: $(BUILD)/static/build.ninja
+	@ninja -C $(BUILD)/static seam
+
+$(BUILD)/static/build.ninja:
+	@mkdir -p $(BUILD)
+	meson setup -Dstatic=true -Ddefault_library=static -Dprefer_static=true --buildtype=release $(BUILD)/static
+
+install: all
+	meson install -C $(BUILD)
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-asan
+
+.PHONY: all demo check static install clean
