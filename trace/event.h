@@ -29,13 +29,13 @@
 	X(munlockall, 0)                                                                           \
 	X(brk, 1)                                                                                  \
 	X(mseal, 3)                                                                                \
-	X(mbind, 6)                                                                                \
-	X(set_mempolicy, 3)                                                                        \
+	X(mbind, 6)	    /* addr len mode nodes max flags; nodes: the first word of the mask */ \
+	X(set_mempolicy, 3) /* mode nodes max */                                                   \
 	X(remap_file_pages, 5)                                                                     \
-	X(shmat, 3)                                                                                \
+	X(shmat, 4) /* shmid addr flags len (0: not told) */                                       \
 	X(shmdt, 1)                                                                                \
-	X(prctl, 5)                                                                                \
-	X(uffd_ioctl, 4) /* fd request start len */                                                \
+	X(prctl, 5)	 /* PR_SET_VMA: arg[4] is a number of the name, text the name */           \
+	X(uffd_ioctl, 5) /* fd request start len mode */                                           \
 	X(prlimit, 3)	 /* resource soft hard: a limit of this space changed */                   \
 	X(personality, 1)                                                                          \
 	X(arch_prctl, 2)                                                                           \
@@ -50,7 +50,7 @@
 	X(stack, 2)                                                                                \
 	X(limit, 1)                                                                                \
 	X(rlimit, 2) /* enum trace_rlimit, bytes */                                                \
-	X(fork, 0)
+	X(fork, 0)   /* the EVENT_SPACE that follows is the child, and makes it */
 
 enum trace_call {
 #define TRACE_CALL_ENUM(name, args) TRACE_CALL_##name,
@@ -71,7 +71,8 @@ enum event_kind {
 	EVENT_TOUCH, /* arg[0], arg[1]: range that is known to be faulted now */
 	EVENT_CHANGE, /* a change that no call explains; areas: the range arg[0]..arg[1] afterwards */
 	EVENT_LOST,   /* arg[0] records were lost here; text says why */
-	EVENT_END,    /* the space ends (exit, or exec made another); arg[0]: status if exit */
+	EVENT_END,    /* the space ends (exit, or exec made another); arg[0]: status if exit, 128+N
+		       * for signal N. Every space has one, at the latest at the trace's end */
 	EVENT_COMM,   /* text: the new name of the process */
 	EVENT_NOTE,   /* text: something a person should know ("privilege lost") */
 };
@@ -120,10 +121,16 @@ struct event {
 	uint32_t line;	/* where it was read: line of a text, block of a file; for messages */
 	uint64_t time_ns, duration_ns; /* entry, from the trace's start; 0 when not told */
 	uint64_t arg[6];
+	/*
+	 * Operation scripts name results of earlier operations: unless ref[i] is 0, the result of
+	 * operation ref[i] is to be added to arg[i]; if that one failed or was skipped, so is this.
+	 * Operations are numbered from 1, in the order of their EVENT_CALLs.
+	 */
+	uint32_t ref[6];
 	int64_t result;		       /* value, or -errno */
 	const struct seam_area *areas; /* the reader's, valid until the next event */
 	size_t nr_areas;
-	const char *text;
+	const char *text; /* scripts: the operation as written */
 };
 
 /* A file that the trace names. Two opens of one inode are two. */

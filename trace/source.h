@@ -25,10 +25,15 @@ enum source_kind {
 	SOURCE_BPFTRACE,
 	SOURCE_GDB_MAPPINGS,
 	SOURCE_PMAP,
-	SOURCE_VMMAP,	 /* macOS */
-	SOURCE_PROCSTAT, /* FreeBSD */
-	SOURCE_KDUMP,	 /* FreeBSD */
+	SOURCE_VMMAP,	      /* macOS */
+	SOURCE_PROCSTAT,      /* FreeBSD */
+	SOURCE_KDUMP,	      /* FreeBSD */
+	SOURCE_STRACE_COUNTS, /* the table of strace -c alone */
+	SOURCE_NR_KINDS
 };
+
+/* The first bytes of a seam.data file. */
+#define SOURCE_DATA_MAGIC "seamdata"
 
 struct source {
 	const char *name; /* as the user wrote it; "-" is standard input */
@@ -44,6 +49,7 @@ int source_open(const char *path, struct source *ret_source);
 /* A buffer of the caller's; for tests and fuzzers. */
 void source_from_buffer(const char *name, const void *data, size_t size, struct source *ret_source);
 void source_close(struct source *source);
+/* "strace log", "pmap output", ...: for messages. */
 const char *source_kind_name(enum source_kind kind);
 
 #endif

@@ -35,6 +35,7 @@ struct trace_facts {
 	uint64_t bad_lines;	   /* left out with skip_bad */
 	uint64_t reused_addresses; /* handed out twice: taken as freed between */
 	uint64_t bytes_missing;	   /* behind the last whole block */
+	uint32_t map_every; /* operation scripts: print the map after every Nth, 0 at the end */
 	struct trace_host host;
 };
 
@@ -63,6 +64,8 @@ const struct trace_error *trace_last_error(const struct trace *trace);
 /* Complete only after trace_next returned 0. */
 const struct trace_facts *trace_facts(const struct trace *trace);
 const struct trace_file *trace_file(const struct trace *trace, uint32_t id);
+/* The text of a call stack, a frame a line, innermost first; NULL when there is none. */
+const char *trace_stack(const struct trace *trace, uint32_t id);
 void trace_close(struct trace *trace);
 
 #endif
