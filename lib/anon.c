@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/anon.h"
+
+#include "lib/memory.h"
+
+#define FIRST_ROOM 16
+
+struct family *family_new(const struct seam_alloc *alloc)
+{
+	struct family *family = memory_zeroed(alloc, sizeof(*family));
+
+	if (!family)
+		return NULL;
+	family->alloc = *alloc;
+	family->spaces = 1;
+	family->nr = 1;
+	family->next_file = SEAM_FILE_OWN | 1;
+	return family;
+}
+
+void family_hold(struct family *family)
+{
+	family->spaces++;
+}
+
+void family_drop(struct family *family)
+{
+	struct seam_alloc alloc = family->alloc;
+
+	if (--family->spaces)
+		return;
+	memory_free(&alloc, family->links, family->room * sizeof(*family->links));
+	memory_free(&alloc, family, sizeof(*family));
+}
+
+static void list_idle(struct family *family, uint32_t id)
+{
+	struct anon_link *link = &family->links[id];
+
+	if (link->listed)
+		return;
+	link->listed = 1;
+	link->next = family->idle_links;
+	family->idle_links = id;
+}
+
+static uint32_t link_new(struct family *family)
+{
+	uint32_t id = family->free_links;
+
+	if (id) {
+		family->free_links = family->links[id].next;
+	} else {
+		if (family->nr >= family->room) {
+			uint32_t room = family->room ? family->room * 2 : FIRST_ROOM;
+			struct anon_link *links = memory_resize(&family->alloc, family->links,
+								family->room * sizeof(*links),
+								room * sizeof(*links));
+
+			if (!links)
+				return 0;
+			family->links = links;
+			family->room = room;
+		}
+		id = family->nr++;
+	}
+	family->links[id] = (struct anon_link) { .vma = id, .length = 1 };
+	list_idle(family, id);
+	return id;
+}
+
+uint32_t anon_new(struct family *family)
+{
+	uint32_t id = link_new(family);
+
+	if (id) {
+		family->links[id].parent = id;
+		family->links[id].children = 1; /* itself */
+	}
+	return id;
+}
+
+uint32_t anon_adopted(struct family *family, uint32_t length)
+{
+	uint32_t id = anon_new(family);
+
+	if (id)
+		family->links[id].length = length ? length : 1;
+	return id;
+}
+
+/* The first anon_vma of the chain, from its head, that a child may take over; 0 none. */
+static uint32_t reusable(const struct family *family, uint32_t link)
+{
+	for (; link; link = family->links[link].up) {
+		uint32_t vma = family->links[link].vma;
+
+		if (!family->links[vma].active && family->links[vma].children < 2)
+			return vma;
+	}
+	return 0;
+}
+
+uint32_t anon_fork(struct family *family, uint32_t link)
+{
+	uint32_t again = reusable(family, link);
+	uint32_t id = link_new(family);
+	struct anon_link *child;
+
+	if (!id)
+		return 0;
+	child = &family->links[id];
+	child->up = link;
+	family->links[link].refs++;
+	child->length = family->links[link].length + !again;
+	if (again) {
+		child->vma = again;
+		family->links[again].refs++;
+	} else {
+		child->parent = family->links[link].vma;
+		family->links[child->parent].children++;
+	}
+	return id;
+}
+
+void anon_hold(struct family *family, uint32_t link)
+{
+	if (!link)
+		return;
+	family->links[link].refs++;
+	family->links[family->links[link].vma].active++;
+}
+
+static void unref(struct family *family, uint32_t link)
+{
+	if (!--family->links[link].refs)
+		list_idle(family, link);
+}
+
+void anon_drop(struct family *family, uint32_t link)
+{
+	if (!link)
+		return;
+	family->links[family->links[link].vma].active--;
+	unref(family, link);
+}
+
+static void forget(struct family *family, uint32_t id)
+{
+	struct anon_link link = family->links[id];
+
+	family->links[id].next = family->free_links;
+	family->free_links = id;
+	if (link.vma != id)
+		unref(family, link.vma);
+	else if (link.parent != id)
+		family->links[link.parent].children--;
+	if (link.up)
+		unref(family, link.up);
+}
+
+void anon_sweep(struct family *family)
+{
+	while (family->idle_links) {
+		uint32_t id = family->idle_links;
+
+		family->idle_links = family->links[id].next;
+		family->links[id].listed = 0;
+		if (!family->links[id].refs)
+			forget(family, id);
+	}
+}

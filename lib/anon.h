@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lib/anon.h - the identities of anonymous memory, shared by all spaces that fork made from one.
+ *
+ * An area's anon number names a *link*: an anon_vma and the chain that reaches it. A first write
+ * makes a link whose chain has one element. Fork gives the child's area a link whose chain is the
+ * parent's and its own anon_vma behind it, or, where an ancestor's anon_vma has no area left and
+ * less than two children, that one again (6.18 mm/rmap.c anon_vma_clone, anon_vma_fork).
+ * Numbers begin at 1; 0 is "never faulted". As with attributes, a link that falls to no area stays
+ * until the call ends.
+ */
+#ifndef LIB_ANON_H
+#define LIB_ANON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <seam/ops.h>
+
+struct anon_link {
+	uint32_t refs;	 /* areas that have it, links that have it as up or as vma */
+	uint32_t vma;	 /* its anon_vma: the number of the link that made it */
+	uint32_t up;	 /* the chain above: the link of the parent's area; 0 none */
+	uint32_t length; /* of the chain */
+	/* of the anon_vma, where vma is this link's own number */
+	uint32_t parent;   /* anon_vma whose child it is; itself at the root */
+	uint32_t children; /* with itself at the root, as the kernel counts */
+	uint32_t active;   /* areas whose anon_vma it is */
+	uint32_t next;	   /* in the list of free links, or of idle ones */
+	uint32_t listed;
+};
+
+struct family {
+	struct seam_alloc alloc; /* the first space's */
+	uint32_t spaces;
+	struct anon_link *links; /* [0] unused */
+	uint32_t nr, room;
+	uint32_t free_links, idle_links;
+	uint64_t next_file; /* objects behind shared anonymous memory: next id */
+};
+
+struct family *family_new(const struct seam_alloc *alloc);
+void family_hold(struct family *family);
+void family_drop(struct family *family);
+
+/* A fresh anon_vma with a chain of one. 0: no memory. Not yet counted by any area. */
+uint32_t anon_new(struct family *family);
+/* A link for a caller's anon_vma whose chain has @length elements (adopted maps). 0: no memory. */
+uint32_t anon_adopted(struct family *family, uint32_t length);
+/* The link of a fork child's copy of an area that has @link. 0: no memory. */
+uint32_t anon_fork(struct family *family, uint32_t link);
+
+static inline uint32_t anon_vma_of(const struct family *family, uint32_t link)
+{
+	return link ? family->links[link].vma : 0;
+}
+
+static inline uint32_t anon_length(const struct family *family, uint32_t link)
+{
+	return link ? family->links[link].length : 0;
+}
+
+/* An area takes the link, or lets go of it. 0 is allowed. */
+void anon_hold(struct family *family, uint32_t link);
+void anon_drop(struct family *family, uint32_t link);
+/* Forgets the links that no area has. At the end of a call. */
+void anon_sweep(struct family *family);
+
+#endif

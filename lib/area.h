@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lib/area.h - the edits that a call is made of. Each keeps the journal, the reference counts, the
+ * totals; each gives 0 or -SEAM_EALLOC, after which the whole call is taken back.
+ */
+#ifndef LIB_AREA_H
+#define LIB_AREA_H
+
+#include "lib/space.h"
+
+/* Puts in an area; *ret_cursor (may be NULL) on it. Its range must be free. */
+int area_insert(struct seam_space *space, const struct area *area, struct cursor *ret_cursor);
+/* Takes out the area under the cursor, which moves to the next. */
+int area_remove(struct seam_space *space, struct cursor *cursor);
+/* The area under the cursor becomes *area; see index_store. */
+int area_store(struct seam_space *space, const struct cursor *cursor, const struct area *area);
+
+/*
+ * Cuts the area under the cursor in two at @at, which lies inside it:
+ *	[start    at    end)  ->  [start at)[at end)
+ * The cursor stays on the lower part. No limit is looked at.
+ */
+int area_split(struct seam_space *space, struct cursor *cursor, uint64_t at);
+
+/* The area under the cursor gets another attribute set, equal but for @flags. */
+int area_set_flags(struct seam_space *space, const struct cursor *cursor, uint64_t flags);
+/* The number of an attribute set; 0 and no_memory set when there is no memory. */
+uint32_t area_intern(struct seam_space *space, const struct attr *attr);
+/* The number of a fresh anon_vma; 0 and no_memory set when there is no memory. */
+uint32_t area_new_anon(struct seam_space *space);
+
+/* The areas [start, end) without any trace that they were there; splits at the edges. */
+int area_clear(struct seam_space *space, uint64_t start, uint64_t end);
+
+/* An area for the outside. */
+void area_export(const struct seam_space *space, const struct area *area,
+		 struct seam_area *ret_area);
+
+/* What one area adds to the totals (6.18 mm/mmap.c vm_stat_account). */
+void area_count(const struct seam_space *space, const struct area *area, struct seam_totals *totals,
+		int sign);
+
+/* page offset of @addr in the area's numbering */
+static inline uint64_t area_offset_at(const struct seam_space *space, const struct area *area,
+				      uint64_t addr)
+{
+	return area->pgoff + ((addr - area->start) >> space->page_shift);
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lib/attr.h - attribute sets, each distinct one kept once.
+ *
+ * Most areas of a space share a handful of sets, so an area carries a number, and in the common
+ * case "may these two join" compares two numbers. Numbers begin at 1.
+ *
+ * Sets are counted by the areas that have them. One that falls to no area stays until the call
+ * ends, so that an edit can be undone.
+ */
+#ifndef LIB_ATTR_H
+#define LIB_ATTR_H
+
+#include <stdint.h>
+
+#include <seam/space.h>
+
+struct attr {
+	uint64_t flags;
+	uint64_t file;
+	uint32_t numa, uffd, name, traits;
+};
+
+struct attr_slot {
+	struct attr attr;
+	uint32_t refs;
+	uint32_t next;	 /* in its bucket, or in the list of free slots */
+	uint32_t idle;	 /* in the list of sets without an area */
+	uint32_t listed; /* stands in that list */
+};
+
+struct attrs {
+	struct attr_slot *slots; /* [0] unused */
+	uint32_t *buckets;
+	uint32_t nr, room; /* slots in use or free, slots allocated */
+	uint32_t nr_buckets;
+	uint32_t free_slots, idle_slots; /* heads of lists; 0 ends them */
+};
+
+/* The number of the set, made when it is new. 0: no memory. It is not yet counted by any area. */
+uint32_t attr_intern(struct attrs *attrs, const struct seam_alloc *alloc, const struct attr *attr);
+
+static inline const struct attr *attr_at(const struct attrs *attrs, uint32_t id)
+{
+	return &attrs->slots[id].attr;
+}
+
+static inline void attr_hold(struct attrs *attrs, uint32_t id)
+{
+	attrs->slots[id].refs++;
+}
+
+void attr_drop(struct attrs *attrs, uint32_t id);
+/* Forgets the sets that no area has. At the end of a call. */
+void attr_sweep(struct attrs *attrs);
+void attr_destroy(struct attrs *attrs, const struct seam_alloc *alloc);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The public calls: each one frames what the policy's generation does. */
+#include "lib/calls.h"
+
+#include "lib/export.h"
+#include "lib/space.h"
+
+/* A system call: counted, and counted again when it fails. */
+static int end_counted(struct seam_space *space, int result)
+{
+	space->mm.stats.calls++;
+	if (result)
+		space->mm.stats.failed++;
+	return call_end(space, result);
+}
+
+#define CALL(space, member, ...)                                                                   \
+	do {                                                                                       \
+		call_begin(space);                                                                 \
+		if (!(space)->policy.calls->member)                                                \
+			return end_counted(space, -SEAM_ENOSYS);                                   \
+		return end_counted(space, (space)->policy.calls->member(space, __VA_ARGS__));      \
+	} while (0)
+
+SEAM_EXPORT int seam_space_mmap(struct seam_space *space, const struct seam_mmap *args,
+				uint64_t *ret_addr)
+{
+	CALL(space, mmap, args, ret_addr);
+}
+
+SEAM_EXPORT int seam_space_munmap(struct seam_space *space, uint64_t addr, uint64_t len)
+{
+	CALL(space, munmap, addr, len);
+}
+
+SEAM_EXPORT int seam_space_mprotect(struct seam_space *space, uint64_t addr, uint64_t len,
+				    uint32_t prot, int pkey)
+{
+	CALL(space, mprotect, addr, len, prot, pkey);
+}
+
+SEAM_EXPORT int seam_space_mremap(struct seam_space *space, const struct seam_mremap *args,
+				  uint64_t *ret_addr)
+{
+	CALL(space, mremap, args, ret_addr);
+}
+
+SEAM_EXPORT int seam_space_madvise(struct seam_space *space, uint64_t addr, uint64_t len,
+				   int advice)
+{
+	CALL(space, madvise, addr, len, advice);
+}
+
+SEAM_EXPORT int seam_space_mlock(struct seam_space *space, uint64_t addr, uint64_t len,
+				 uint32_t flags)
+{
+	CALL(space, mlock, addr, len, flags);
+}
+
+SEAM_EXPORT int seam_space_munlock(struct seam_space *space, uint64_t addr, uint64_t len)
+{
+	CALL(space, munlock, addr, len);
+}
+
+SEAM_EXPORT int seam_space_mlockall(struct seam_space *space, uint32_t flags)
+{
+	CALL(space, mlockall, flags);
+}
+
+SEAM_EXPORT int seam_space_munlockall(struct seam_space *space)
+{
+	call_begin(space);
+	if (!space->policy.calls->munlockall)
+		return end_counted(space, -SEAM_ENOSYS);
+	return end_counted(space, space->policy.calls->munlockall(space));
+}
+
+SEAM_EXPORT int seam_space_mseal(struct seam_space *space, uint64_t addr, uint64_t len,
+				 uint64_t flags)
+{
+	CALL(space, mseal, addr, len, flags);
+}
+
+SEAM_EXPORT int seam_space_brk(struct seam_space *space, uint64_t addr, uint64_t *ret_brk)
+{
+	CALL(space, brk, addr, ret_brk);
+}
+
+/* The next two are no system calls. */
+SEAM_EXPORT int seam_space_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write,
+				 uint64_t *ret_done)
+{
+	uint64_t done;
+
+	call_begin(space);
+	return call_end(space, space->policy.calls->touch(space, addr, len, write,
+							  ret_done ? ret_done : &done));
+}
+
+SEAM_EXPORT int seam_space_stack(struct seam_space *space, uint64_t start, uint64_t len)
+{
+	call_begin(space);
+	return call_end(space, space->policy.calls->stack(space, start, len));
+}
+
+SEAM_EXPORT int seam_space_mbind(struct seam_space *space, uint64_t addr, uint64_t len,
+				 uint32_t numa)
+{
+	CALL(space, mbind, addr, len, numa);
+}
+
+SEAM_EXPORT int seam_space_uffd_register(struct seam_space *space, uint64_t addr, uint64_t len,
+					 uint32_t uffd, uint64_t flags)
+{
+	CALL(space, uffd_register, addr, len, uffd, flags);
+}
+
+SEAM_EXPORT int seam_space_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len)
+{
+	CALL(space, uffd_unregister, addr, len);
+}
+
+SEAM_EXPORT int seam_space_set_name(struct seam_space *space, uint64_t addr, uint64_t len,
+				    uint32_t name)
+{
+	CALL(space, set_name, addr, len, name);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The validator of a whole space. */
+#include "lib/area.h"
+#include "lib/export.h"
+
+static const char *check_area(const struct seam_space *space, const struct area *area)
+{
+	uint64_t mask = page_size(space) - 1;
+
+	if (area->start >= area->end)
+		return "an area is empty";
+	if ((area->start | area->end) & mask)
+		return "an area is not page aligned";
+	if (area->end > space->user_end)
+		return "an area lies beyond user space";
+	if (!area->attr || area->attr >= space->attrs.nr || !space->attrs.slots[area->attr].refs)
+		return "an area has an attribute set that nobody counts";
+	if (area->anon >= space->family->nr ||
+	    (area->anon && !space->family->links[area->anon].refs))
+		return "an area has an anon_vma that nobody counts";
+	return NULL;
+}
+
+SEAM_EXPORT const char *seam_space_check(const struct seam_space *space)
+{
+	struct seam_totals totals = { 0 };
+	uint64_t nr = 0, attr_refs = 0, before = 0;
+	struct cursor cursor;
+	struct area area;
+	const char *wrong;
+
+	for (bool more = index_seek(&space->index, 0, &cursor); more;
+	     more = index_next(&space->index, &cursor)) {
+		index_load(&space->index, &cursor, &area);
+		if (area.start < before)
+			return "two areas overlap or are out of order";
+		before = area.end;
+		wrong = check_area(space, &area);
+		if (wrong)
+			return wrong;
+		area_count(space, &area, &totals, 1);
+		nr++;
+	}
+	if (nr != index_count(&space->index))
+		return "the count of areas is wrong";
+	for (uint32_t id = 1; id < space->attrs.nr; id++)
+		attr_refs += space->attrs.slots[id].refs;
+	if (attr_refs != nr)
+		return "attribute sets are counted wrongly";
+	if (totals.total_pages != space->mm.totals.total_pages ||
+	    totals.locked_pages != space->mm.totals.locked_pages ||
+	    totals.data_pages != space->mm.totals.data_pages ||
+	    totals.stack_pages != space->mm.totals.stack_pages ||
+	    totals.exec_pages != space->mm.totals.exec_pages)
+		return "the totals are not the sums over the areas";
+	return NULL;
+}

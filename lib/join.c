@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/join.h"
+
+#include "lib/area.h"
+
+/*
+ * Soft-dirty never counts (3.14-; before, the bit did not exist or was not compared). The guard
+ * flag does not where it is sticky. A policy that does not compare accounting lets it pass.
+ */
+static uint64_t ignored_flags(const struct seam_policy *policy)
+{
+	uint64_t ignored = 0;
+
+	if (!policy->old)
+		ignored |= SEAM_VM_SOFTDIRTY;
+	if (policy->rule[SEAM_RULE_sticky])
+		ignored |= SEAM_VM_MAYBE_GUARD;
+	if (!policy->rule[SEAM_RULE_account])
+		ignored |= SEAM_VM_ACCOUNT;
+	return ignored;
+}
+
+uint64_t join_flags(const struct seam_policy *policy, uint64_t left, uint64_t right)
+{
+	return (left ^ right) & ~ignored_flags(policy);
+}
+
+static uint32_t flag_causes(uint64_t differ)
+{
+	uint32_t causes = 0;
+
+	if (differ & SEAM_VM_RWX)
+		causes |= SEAM_CAUSE(prot);
+	if (differ & SEAM_VM_SHARED) {
+		causes |= SEAM_CAUSE(shared);
+		differ &= ~SEAM_VM_MAYSHARE;
+	}
+	if (differ & ~(SEAM_VM_RWX | SEAM_VM_SHARED | SEAM_VM_PKEY))
+		causes |= SEAM_CAUSE(flags);
+	if (differ & SEAM_VM_PKEY)
+		causes |= SEAM_CAUSE(pkey);
+	return causes;
+}
+
+/* Offsets are numbers of one file, or of anonymous memory: said only where both have the same. */
+static uint32_t file_causes(const struct seam_policy *policy, unsigned int page_shift,
+			    const struct seam_area *left, const struct seam_area *right)
+{
+	unsigned int wanted = left->file ? 1 : 2;
+
+	if (left->file != right->file)
+		return policy->rule[SEAM_RULE_file] ? SEAM_CAUSE(file) : 0;
+	if (policy->rule[SEAM_RULE_offset] < wanted)
+		return 0;
+	if (left->pgoff + ((left->end - left->start) >> page_shift) != right->pgoff)
+		return SEAM_CAUSE(offset);
+	return 0;
+}
+
+/*
+ * value 1 (2.6.7 - 2.6.39): none or equal.
+ * value 2 (3.0 - 6.15): none, and then the neighbour's chain must have exactly one element; an
+ *   unfaulted neighbour has none, so faulted memory does not join it.
+ * value 3 (6.16 -): faulted and unfaulted join unless the faulted one is a fork child.
+ */
+static uint32_t anon_causes(unsigned int value, const struct seam_area *neighbour,
+			    const struct seam_area *other)
+{
+	uint32_t n = neighbour->anon_vma, o = other->anon_vma;
+	bool inherited = (n && neighbour->anon_chain > 1) || (o && other->anon_chain > 1);
+	bool apart;
+
+	if (!value || n == o)
+		return 0;
+	switch (value) {
+	case 1:
+		apart = n && o;
+		break;
+	case 2:
+		apart = (n && o) || neighbour->anon_chain != 1;
+		break;
+	default:
+		apart = (n && o) || inherited;
+		break;
+	}
+	if (!apart)
+		return 0;
+	return inherited ? SEAM_CAUSE(fork) : SEAM_CAUSE(anon_vma);
+}
+
+uint32_t join_causes(const struct seam_policy *policy, unsigned int page_shift,
+		     const struct seam_area *left, const struct seam_area *right,
+		     enum join_neighbour neighbour)
+{
+	bool at_left = neighbour == NEIGHBOUR_LEFT;
+	uint32_t causes = flag_causes(join_flags(policy, left->flags, right->flags));
+
+	if (policy->rule[SEAM_RULE_special] && (left->flags | right->flags) & SEAM_VM_SPECIAL)
+		causes |= SEAM_CAUSE(special);
+	causes |= file_causes(policy, page_shift, left, right);
+	causes |= anon_causes(policy->rule[SEAM_RULE_anon_vma], at_left ? left : right,
+			      at_left ? right : left);
+	if (policy->rule[SEAM_RULE_numa] && left->numa != right->numa)
+		causes |= SEAM_CAUSE(numa);
+	if (policy->rule[SEAM_RULE_uffd] && left->uffd != right->uffd)
+		causes |= SEAM_CAUSE(uffd);
+	if (policy->rule[SEAM_RULE_name] && left->name != right->name)
+		causes |= SEAM_CAUSE(name);
+	return causes;
+}
+
+bool join_check(const struct seam_space *space, const struct area *left, const struct area *right,
+		enum join_neighbour neighbour)
+{
+	struct seam_area l, r;
+
+	/* equal in all and continuing, and of no special kind: every policy joins these */
+	if (left->attr == right->attr && left->anon == right->anon &&
+	    !(area_flags(space, left) & SEAM_VM_SPECIAL) &&
+	    left->pgoff + pages_of(space, left->end - left->start) == right->pgoff)
+		return true;
+	area_export(space, left, &l);
+	area_export(space, right, &r);
+	return !join_causes(&space->policy, space->page_shift, &l, &r, neighbour);
+}

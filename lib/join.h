@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lib/join.h - the one predicate: may two touching areas be one? Joining, explaining and what-if
+ * all ask it.
+ */
+#ifndef LIB_JOIN_H
+#define LIB_JOIN_H
+
+#include "lib/space.h"
+
+/* Which of the two is there already; the other is proposed beside it, or changed to fit it. */
+enum join_neighbour { NEIGHBOUR_LEFT, NEIGHBOUR_RIGHT };
+
+/*
+ * The causes that keep them apart, as a set of SEAM_CAUSE(); 0: they join. Looks at the pair alone;
+ * whether joining removes an area with a close operation is for the caller (join_close_forbids).
+ * Source: 6.18 mm/vma.c is_mergeable_vma, is_mergeable_anon_vma.
+ */
+uint32_t join_causes(const struct seam_policy *policy, unsigned int page_shift,
+		     const struct seam_area *left, const struct seam_area *right,
+		     enum join_neighbour neighbour);
+
+/* The flag bits that the policy compares and in which the two differ. */
+uint64_t join_flags(const struct seam_policy *policy, uint64_t left, uint64_t right);
+
+/* The same for areas of a space: in the common case one compare of numbers and one of offsets. */
+bool join_check(const struct seam_space *space, const struct area *left, const struct area *right,
+		enum join_neighbour neighbour);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Joins equal neighbours whose offsets continue, and knows no Linux lore. */
+#include "lib/policy/policy.h"
+
+const struct seam_policy policy_plain = {
+	.name = "plain",
+	.source = "no kernel: equal neighbours join",
+	.calls = &calls_linux,
+	.checked = 1,
+	.rule = {
+		RULE(offset, 1),
+		RULE(file, 1),
+		RULE(numa, 1),
+		RULE(uffd, 1),
+		RULE(name, 1),
+		RULE(account, 1),
+	},
+};

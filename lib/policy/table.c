@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The named policies, oldest first, and the reading of what-if specifications. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "lib/export.h"
+#include "lib/policy/policy.h"
+
+static const struct seam_policy *const policies[] = {
+	&policy_plain,
+};
+#define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))
+
+static const char *const rule_names[] = {
+#define RULE_NAME(name, text) #name,
+	SEAM_RULES(RULE_NAME)
+#undef RULE_NAME
+};
+
+static const char *const rule_texts[] = {
+#define RULE_TEXT(name, text) text,
+	SEAM_RULES(RULE_TEXT)
+#undef RULE_TEXT
+};
+
+/* Other names for the same vectors. */
+static const char *const aliases[][2] = {
+	{ "linux-2.6.12-rc1", "linux-2.6.12" },
+};
+
+/* libc is not required here. */
+static size_t length_of(const char *text)
+{
+	size_t len = 0;
+
+	while (text[len])
+		len++;
+	return len;
+}
+
+static bool is_word(const char *word, size_t len, const char *name)
+{
+	return length_of(name) == len && !memcmp(word, name, len);
+}
+
+SEAM_EXPORT const struct seam_policy *seam_policy_at(unsigned int n)
+{
+	return n < NR_POLICIES ? policies[n] : NULL;
+}
+
+SEAM_EXPORT const char *seam_rule_name(unsigned int rule)
+{
+	return rule < SEAM_NR_RULES ? rule_names[rule] : NULL;
+}
+
+SEAM_EXPORT const char *seam_rule_text(unsigned int rule)
+{
+	return rule < SEAM_NR_RULES ? rule_texts[rule] : NULL;
+}
+
+static const struct seam_policy *find(const char *word, size_t len)
+{
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+		if (is_word(word, len, aliases[i][0])) {
+			word = aliases[i][1];
+			len = length_of(word);
+		}
+	}
+	for (size_t i = 0; i < NR_POLICIES; i++)
+		if (is_word(word, len, policies[i]->name))
+			return policies[i];
+	return NULL;
+}
+
+SEAM_EXPORT const struct seam_policy *seam_policy_find(const char *name)
+{
+	return find(name, length_of(name));
+}
+
+/* One word behind a comma: "-RULE", "RULE" or "RULE=VALUE". */
+static bool apply_word(struct seam_policy *policy, const char *word, size_t len)
+{
+	unsigned int value = 1, rule;
+	size_t name_len = 0;
+
+	if (len && (*word == '-' || *word == '+')) {
+		value = *word == '+';
+		word++;
+		len--;
+	}
+	while (name_len < len && word[name_len] != '=')
+		name_len++;
+	if (name_len < len) {
+		value = 0;
+		if (name_len + 1 == len)
+			return false;
+		for (size_t i = name_len + 1; i < len; i++) {
+			if (word[i] < '0' || word[i] > '9')
+				return false;
+			value = value * 10 + (unsigned int)(word[i] - '0');
+			if (value > UINT8_MAX)
+				return false;
+		}
+	}
+	for (rule = 0; rule < SEAM_NR_RULES; rule++) {
+		if (is_word(word, name_len, rule_names[rule])) {
+			policy->rule[rule] = (uint8_t)value;
+			return true;
+		}
+	}
+	return false;
+}
+
+SEAM_EXPORT int seam_policy_parse(const char *spec, struct seam_policy *ret_policy,
+				  const char **ret_bad)
+{
+	const struct seam_policy *base;
+	struct seam_policy policy;
+	const char *word = spec, *unused;
+	size_t len = length_of(spec), name_len = 0;
+
+	if (!ret_bad)
+		ret_bad = &unused;
+	*ret_bad = spec;
+	while (spec[name_len] && spec[name_len] != ',')
+		name_len++;
+	base = find(spec, name_len);
+	if (!base || len >= sizeof(policy.name))
+		return -SEAM_EINVAL;
+	policy = *base;
+	for (word = spec + name_len; *word == ',';) {
+		size_t word_len = 0;
+
+		*ret_bad = ++word;
+		while (word[word_len] && word[word_len] != ',')
+			word_len++;
+		if (!apply_word(&policy, word, word_len))
+			return -SEAM_EINVAL;
+		word += word_len;
+	}
+	memcpy(policy.name, spec, len + 1);
+	*ret_policy = policy;
+	return 0;
+}
+
+SEAM_EXPORT uint32_t seam_policy_vector(const struct seam_policy *policy)
+{
+	uint32_t hash = UINT32_C(2166136261);
+
+	hash = (hash ^ policy->old) * UINT32_C(16777619);
+	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++)
+		hash = (hash ^ policy->rule[rule]) * UINT32_C(16777619);
+	return hash;
+}

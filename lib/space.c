@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <seam/space.h>
+
+#include <string.h>
+
+#include "lib/area.h"
+#include "lib/export.h"
+#include "lib/memory.h"
+#include "lib/steps/steps.h"
+
+#ifndef SEAM_VERSION
+#define SEAM_VERSION "0.1.0"
+#endif
+
+#define OLD_MAX_AREAS 65536
+#define MAX_AREAS 65530
+#define STACK_GAP_PAGES 256
+
+static uint64_t or_default(uint64_t value, uint64_t otherwise)
+{
+	return value ? value : otherwise;
+}
+
+/* The options as this library knows them, however long the caller's struct is. */
+static int read_options(const struct seam_space_options *given, struct seam_space_options *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (!given)
+		return 0;
+	if (given->size < offsetof(struct seam_space_options, flags))
+		return -SEAM_EINVAL;
+	memcpy(ret, given, given->size < sizeof(*ret) ? given->size : sizeof(*ret));
+	return 0;
+}
+
+static int set_layout(struct seam_space *space, const struct seam_space_options *options)
+{
+	const struct arch *arch = arch_at(options->arch);
+	uint64_t mask;
+
+	if (!arch)
+		return -SEAM_EINVAL;
+	space->arch = arch;
+	space->page_shift = arch->page_shift;
+	space->flags = options->flags;
+	space->may = options->may;
+	space->overcommit = options->overcommit;
+	space->user_end = or_default(options->user_end, arch->user_end);
+	space->mmap_base = or_default(options->mmap_base, arch->mmap_base);
+	space->legacy_base = or_default(options->legacy_base, arch->legacy_base);
+	space->min_addr = options->min_addr;
+	space->min_addr_sysctl = options->min_addr_sysctl;
+	space->stack_gap = or_default(options->stack_gap, STACK_GAP_PAGES << arch->page_shift);
+	space->commit_limit_pages = or_default(options->commit_limit_pages, SEAM_NO_LIMIT);
+	space->limit[SEAM_LIMIT_AREAS] =
+		or_default(options->max_areas, space->policy.old ? OLD_MAX_AREAS : MAX_AREAS);
+	space->limit[SEAM_LIMIT_AS] = or_default(options->limit_as, SEAM_NO_LIMIT);
+	space->limit[SEAM_LIMIT_DATA] = or_default(options->limit_data, SEAM_NO_LIMIT);
+	space->limit[SEAM_LIMIT_STACK] = or_default(options->limit_stack, SEAM_NO_LIMIT);
+	space->limit[SEAM_LIMIT_MEMLOCK] = or_default(options->limit_memlock, SEAM_NO_LIMIT);
+	mask = page_size(space) - 1;
+	if (space->overcommit > 2 ||
+	    (space->user_end | space->mmap_base | space->legacy_base) & mask ||
+	    space->mmap_base > space->user_end || space->legacy_base > space->user_end)
+		return -SEAM_EINVAL;
+	return 0;
+}
+
+/* A space without areas, family and steps. */
+static struct seam_space *space_new(const struct seam_alloc *alloc)
+{
+	struct seam_space *space = memory_zeroed(alloc, sizeof(*space));
+
+	if (!space)
+		return NULL;
+	space->alloc = *alloc;
+	index_init(&space->index, &space->alloc);
+	space->journal.edits = space->journal.few;
+	space->journal.room = JOURNAL_INLINE;
+	return space;
+}
+
+SEAM_EXPORT int seam_space_create(const struct seam_space_options *given,
+				  struct seam_space **ret_space)
+{
+	struct seam_space_options options;
+	struct seam_space *space;
+	int err = read_options(given, &options);
+
+	if (err)
+		return err;
+#ifndef SEAM_FREESTANDING
+	if (!options.alloc)
+		options.alloc = &seam_alloc_malloc;
+#endif
+	if (!options.policy)
+		options.policy = seam_policy_find("plain");
+	if (!options.alloc || !options.policy)
+		return -SEAM_EINVAL;
+	space = space_new(options.alloc);
+	if (!space)
+		return -SEAM_EALLOC;
+	space->policy = *options.policy;
+	err = set_layout(space, &options);
+	if (!err) {
+		space->family = family_new(&space->alloc);
+		if (!space->family || (space->flags & SEAM_SPACE_COUNT_STEPS && steps_init(space)))
+			err = -SEAM_EALLOC;
+	}
+	if (err) {
+		seam_space_destroy(space);
+		return err;
+	}
+	*ret_space = space;
+	return 0;
+}
+
+static void drop_identities(struct seam_space *space)
+{
+	struct cursor cursor;
+	struct area area;
+
+	for (bool more = index_seek(&space->index, 0, &cursor); more;
+	     more = index_next(&space->index, &cursor)) {
+		index_load(&space->index, &cursor, &area);
+		anon_drop(space->family, area.anon);
+	}
+	for (uint32_t i = 0; i < space->adopted_room; i++)
+		anon_drop(space->family, space->adopted[i].link);
+	anon_sweep(space->family);
+	family_drop(space->family);
+}
+
+SEAM_EXPORT void seam_space_destroy(struct seam_space *space)
+{
+	struct seam_alloc alloc;
+
+	if (!space)
+		return;
+	alloc = space->alloc;
+	if (space->family)
+		drop_identities(space);
+	steps_free(space);
+	memory_free(&alloc, space->adopted, space->adopted_room * sizeof(*space->adopted));
+	index_destroy(&space->index);
+	attr_destroy(&space->attrs, &alloc);
+	if (space->journal.edits != space->journal.few)
+		memory_free(&alloc, space->journal.edits,
+			    space->journal.room * sizeof(*space->journal.edits));
+	memory_free(&alloc, space, sizeof(*space));
+}
+
+/* Everything of the parent but its areas. */
+static void inherit(struct seam_space *child, const struct seam_space *parent)
+{
+	child->policy = parent->policy;
+	child->arch = parent->arch;
+	child->page_shift = parent->page_shift;
+	child->flags = parent->flags;
+	child->may = parent->may;
+	child->overcommit = parent->overcommit;
+	child->user_end = parent->user_end;
+	child->mmap_base = parent->mmap_base;
+	child->legacy_base = parent->legacy_base;
+	child->min_addr = parent->min_addr;
+	child->min_addr_sysctl = parent->min_addr_sysctl;
+	child->stack_gap = parent->stack_gap;
+	child->commit_limit_pages = parent->commit_limit_pages;
+	memcpy(child->limit, parent->limit, sizeof(child->limit));
+	child->family = parent->family;
+	family_hold(child->family);
+	child->mm = parent->mm;
+	memset(&child->mm.totals, 0, sizeof(child->mm.totals));
+	memset(&child->mm.stats, 0, sizeof(child->mm.stats));
+}
+
+SEAM_EXPORT int seam_space_fork(struct seam_space *parent, struct seam_space **ret_child)
+{
+	struct seam_space *child;
+	int err;
+
+	if (!parent->policy.calls->fork)
+		return -SEAM_ENOSYS;
+	child = space_new(&parent->alloc);
+	if (!child)
+		return -SEAM_EALLOC;
+	inherit(child, parent);
+	if (child->flags & SEAM_SPACE_COUNT_STEPS && steps_init(child)) {
+		seam_space_destroy(child);
+		return -SEAM_EALLOC;
+	}
+	/* a child that cannot be made whole is dropped whole */
+	call_begin(child);
+	err = child->policy.calls->fork(parent, child);
+	if (child->no_memory)
+		err = -SEAM_EALLOC;
+	err = call_end(child, err);
+	if (err) {
+		seam_space_destroy(child);
+		return err;
+	}
+	*ret_child = child;
+	return 0;
+}
+
+SEAM_EXPORT void seam_space_set_brk(struct seam_space *space, uint64_t start_brk, uint64_t brk)
+{
+	space->mm.start_brk = start_brk;
+	space->mm.brk = brk;
+}
+
+SEAM_EXPORT void seam_space_set_code(struct seam_space *space, uint64_t end_code,
+				     uint64_t start_data, uint64_t end_data)
+{
+	space->mm.end_code = end_code;
+	space->mm.start_data = start_data;
+	space->mm.end_data = end_data;
+}
+
+SEAM_EXPORT void seam_space_set_limit(struct seam_space *space, enum seam_limit limit,
+				      uint64_t value)
+{
+	if ((unsigned int)limit < NR_LIMITS)
+		space->limit[limit] = value;
+}
+
+SEAM_EXPORT uint64_t seam_space_limit(const struct seam_space *space, enum seam_limit limit)
+{
+	return (unsigned int)limit < NR_LIMITS ? space->limit[limit] : SEAM_NO_LIMIT;
+}
+
+SEAM_EXPORT uint64_t seam_space_areas(const struct seam_space *space)
+{
+	return index_count(&space->index);
+}
+
+SEAM_EXPORT uint64_t seam_space_get_brk(const struct seam_space *space)
+{
+	return space->mm.brk;
+}
+
+SEAM_EXPORT uint64_t seam_space_get_start_brk(const struct seam_space *space)
+{
+	return space->mm.start_brk;
+}
+
+SEAM_EXPORT unsigned int seam_space_page_shift(const struct seam_space *space)
+{
+	return space->page_shift;
+}
+
+SEAM_EXPORT const struct seam_policy *seam_space_policy(const struct seam_space *space)
+{
+	return &space->policy;
+}
+
+SEAM_EXPORT void seam_space_get_stats(const struct seam_space *space, struct seam_stats *ret_stats)
+{
+	*ret_stats = space->mm.stats;
+}
+
+SEAM_EXPORT void seam_space_get_totals(const struct seam_space *space,
+				       struct seam_totals *ret_totals)
+{
+	*ret_totals = space->mm.totals;
+}
+
+SEAM_EXPORT int seam_area_find(const struct seam_space *space, uint64_t addr,
+			       struct seam_area *ret_area)
+{
+	struct cursor cursor;
+	struct area area;
+
+	if (!index_seek(&space->index, addr, &cursor))
+		return 0;
+	index_load(&space->index, &cursor, &area);
+	area_export(space, &area, ret_area);
+	return 1;
+}
+
+SEAM_EXPORT int seam_area_find_below(const struct seam_space *space, uint64_t addr,
+				     struct seam_area *ret_area)
+{
+	struct cursor cursor;
+	struct area area;
+
+	if (!addr)
+		return 0;
+	/* the one that holds addr - 1, else the one before the first that ends behind it */
+	if (index_seek(&space->index, addr - 1, &cursor)) {
+		index_load(&space->index, &cursor, &area);
+		if (area.start >= addr && !index_prev(&space->index, &cursor))
+			return 0;
+	} else if (!index_last(&space->index, &cursor)) {
+		return 0;
+	}
+	index_load(&space->index, &cursor, &area);
+	area_export(space, &area, ret_area);
+	return 1;
+}
+
+SEAM_EXPORT const char *seam_version(void)
+{
+	return "libseam " SEAM_VERSION;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lib/space.h - a space from within.
+ *
+ * A call runs between call_begin and call_end. Everything it changes goes through the edits of
+ * lib/area.h, which keep a journal, or is part of struct mm, of which call_begin keeps a copy. So a
+ * call that runs out of memory half way is taken back as if it never was.
+ */
+#ifndef LIB_SPACE_H
+#define LIB_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <seam/seam.h>
+
+#include "lib/anon.h"
+#include "lib/arch/arch.h"
+#include "lib/attr.h"
+#include "lib/calls.h"
+#include "lib/index/index.h"
+
+#define NR_LIMITS (SEAM_LIMIT_MEMLOCK + 1)
+
+/* What a call may change besides areas. */
+struct mm {
+	struct seam_totals totals;
+	struct seam_stats stats;
+	uint64_t start_brk, brk;
+	uint64_t end_code, start_data, end_data;
+	uint64_t def_flags;	   /* added to the flags of each new area (mlockall) */
+	uint64_t free_area_cache;  /* 2.6.0 - 3.7: where the next search begins */
+	uint64_t cached_hole_size; /* 2.6.13 - 3.7: largest hole below it */
+	uint64_t committed_pages;
+};
+
+enum edit_kind { EDIT_INSERT, EDIT_REMOVE, EDIT_STORE };
+
+struct edit {
+	enum edit_kind kind;
+	struct area before, after;
+};
+
+#define JOURNAL_INLINE 8
+
+struct journal {
+	struct edit *edits;
+	size_t nr, room;
+	struct edit few[JOURNAL_INLINE];
+};
+
+struct steps; /* lib/steps/ */
+
+/* Caller's anon_vma numbers of adopted areas, and the links that stand for them. */
+struct adopted {
+	uint32_t number, length, link;
+};
+
+struct seam_space {
+	struct seam_policy policy;
+	struct seam_alloc alloc;
+	const struct arch *arch;
+	unsigned int page_shift;
+	uint32_t flags, may, overcommit;
+	uint64_t user_end, mmap_base, legacy_base, min_addr, min_addr_sysctl, stack_gap;
+	uint64_t commit_limit_pages;
+	uint64_t limit[NR_LIMITS];
+
+	struct index index;
+	struct attrs attrs;
+	struct family *family;
+	struct mm mm, mm_before;
+	struct journal journal;
+	bool no_memory;	     /* an allocation failed in this call */
+	struct steps *steps; /* NULL unless SEAM_SPACE_COUNT_STEPS */
+
+	struct adopted *adopted; /* a hash table, open addressing */
+	uint32_t nr_adopted, adopted_room;
+};
+
+static inline unsigned int rule(const struct seam_space *space, enum seam_rule rule)
+{
+	return space->policy.rule[rule];
+}
+
+static inline uint64_t page_size(const struct seam_space *space)
+{
+	return UINT64_C(1) << space->page_shift;
+}
+
+static inline uint64_t page_down(const struct seam_space *space, uint64_t addr)
+{
+	return addr & ~(page_size(space) - 1);
+}
+
+/* Wraps to 0 near the top, as the kernel's PAGE_ALIGN does. */
+static inline uint64_t page_up(const struct seam_space *space, uint64_t addr)
+{
+	return page_down(space, addr + page_size(space) - 1);
+}
+
+static inline uint64_t pages_of(const struct seam_space *space, uint64_t bytes)
+{
+	return bytes >> space->page_shift;
+}
+
+static inline const struct attr *area_attr(const struct seam_space *space, const struct area *area)
+{
+	return attr_at(&space->attrs, area->attr);
+}
+
+static inline uint64_t area_flags(const struct seam_space *space, const struct area *area)
+{
+	return area_attr(space, area)->flags;
+}
+
+void call_begin(struct seam_space *space);
+/* Keeps what the call did, or takes it back when memory ran out; the call's result either way. */
+int call_end(struct seam_space *space, int result);
+
+#endif
