@@ -32,6 +32,7 @@ struct snapshot {
 	uint64_t read_ns;   /* how long reading took */
 	uint64_t map_count; /* the kernel's own, where it can be read; else 0 */
 	uint64_t def_flags;
+	uint32_t threads;	/* of a live process; 0 when not known */
 	const char *notes[8]; /* what a person should know: constant texts */
 	unsigned int nr_notes;
 	void *arena; /* names */
