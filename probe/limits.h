@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * probe/limits.h - the limits that can stop a process from getting memory or children, and how
+ * near each is. Limits that are not set are left out.
+ */
+#ifndef PROBE_LIMITS_H
+#define PROBE_LIMITS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct limit {
+	const char *name; /* "vm.max_map_count", "RLIMIT_AS", "pids.max", ... */
+	uint64_t used, max;
+};
+
+struct limits {
+	struct limit list[16];
+	unsigned int nr;
+};
+
+/*
+ * What counts for one process: its areas (@areas, as counted by the caller) and its resource
+ * limits. Of several looks and processes the nearest stays.
+ */
+void limits_look_process(struct limits *limits, pid_t pid, uint64_t areas);
+/* What it shares: its control groups up to the root, threads, pids, the commit limit. */
+void limits_look_host(struct limits *limits, pid_t pid);
+/* The nearest first. */
+void limits_sort(struct limits *limits);
+
+/* vm.max_map_count at this moment; 0 when it cannot be read. */
+uint64_t limits_max_areas(void);
+
+#endif
