@@ -15,21 +15,33 @@ static double nearness(const struct limit *limit)
 	return limit->max ? (double)limit->used / (double)limit->max : 1;
 }
 
+static void look_at(struct limits *limits, const struct limit *found)
+{
+	for (unsigned int i = 0; i < limits->nr; i++) {
+		struct limit *known = &limits->list[i];
+
+		if (strcmp(known->name, found->name))
+			continue;
+		if (nearness(found) > nearness(known))
+			*known = *found;
+		return;
+	}
+	if (limits->nr < ARRAY_SIZE(limits->list))
+		limits->list[limits->nr++] = *found;
+}
+
 static void look(struct limits *limits, const char *name, uint64_t used, uint64_t max)
 {
 	struct limit found = { .name = name, .used = used, .max = max };
 
-	for (unsigned int i = 0; i < limits->nr; i++) {
-		struct limit *known = &limits->list[i];
+	look_at(limits, &found);
+}
 
-		if (strcmp(known->name, name))
-			continue;
-		if (nearness(&found) > nearness(known))
-			*known = found;
-		return;
-	}
-	if (limits->nr < ARRAY_SIZE(limits->list))
-		limits->list[limits->nr++] = found;
+static void look_bytes(struct limits *limits, const char *name, uint64_t used, uint64_t max)
+{
+	struct limit found = { .name = name, .used = used, .max = max, .bytes = true };
+
+	look_at(limits, &found);
 }
 
 uint64_t limits_max_areas(void)
@@ -71,7 +83,7 @@ void limits_look_process(struct limits *limits, pid_t pid, uint64_t areas)
 		line += strlen(resources[i].title);
 		max = strtoull(line, &end, 10); /* the soft one; or "unlimited" */
 		if (end != line)
-			look(limits, resources[i].name, used_kib * 1024, max);
+			look_bytes(limits, resources[i].name, used_kib * 1024, max);
 	}
 }
 
@@ -79,15 +91,17 @@ void limits_look_process(struct limits *limits, pid_t pid, uint64_t areas)
 struct group_limit {
 	const char *name, *used, *max, *controller; /* controller "": the unified hierarchy */
 	const char *root;
+	const char *cache; /* memory: the row of memory.stat that does not count, see below */
 };
 
 static const struct group_limit group_limits[] = {
-	{ "memory.max", "memory.current", "memory.max", "", "/sys/fs/cgroup" },
+	{ "memory.max", "memory.current", "memory.max", "", "/sys/fs/cgroup", "inactive_file" },
 	{ "pids.max", "pids.current", "pids.max", "", "/sys/fs/cgroup" },
-	{ "memory.max", "memory.current", "memory.max", "", "/sys/fs/cgroup/unified" },
+	{ "memory.max", "memory.current", "memory.max", "", "/sys/fs/cgroup/unified",
+	  "inactive_file" },
 	{ "pids.max", "pids.current", "pids.max", "", "/sys/fs/cgroup/unified" },
 	{ "memory.limit_in_bytes", "memory.usage_in_bytes", "memory.limit_in_bytes", "memory",
-	  "/sys/fs/cgroup/memory" },
+	  "/sys/fs/cgroup/memory", "total_inactive_file" },
 	{ "pids.max", "pids.current", "pids.max", "pids", "/sys/fs/cgroup/pids" },
 };
 
@@ -118,19 +132,46 @@ static int group_path(const char *groups, const char *controller, char *ret_path
 	return 0;
 }
 
+/*
+ * File cache that nobody used of late is counted as used memory, but the kernel drops it before it
+ * refuses anything: a group filled by it is not near its limit.
+ */
+static uint64_t group_cache(const char *folder, const char *row)
+{
+	char text[8192], key[40];
+	uint64_t bytes = 0;
+	const char *at;
+
+	if (procfs_read(text, sizeof(text), "%s/memory.stat", folder) < 0)
+		return 0;
+	snprintf(key, sizeof(key), "\n%s ", row);
+	at = strstr(text, key);
+	if (at)
+		bytes = strtoull(at + strlen(key), NULL, 10);
+	return bytes;
+}
+
 /* From the group up to the root: each level may have its own limit. */
 static void look_group(struct limits *limits, const struct group_limit *group, char *path)
 {
 	for (;;) {
-		char *parent = strrchr(path, '/'), used_path[600], max_path[600];
-		uint64_t used, max;
+		char *parent = strrchr(path, '/'), folder[560], used_path[600], max_path[600];
+		uint64_t used, max, cache;
 
-		snprintf(used_path, sizeof(used_path), "%s%s/%s", group->root, path, group->used);
-		snprintf(max_path, sizeof(max_path), "%s%s/%s", group->root, path, group->max);
+		snprintf(folder, sizeof(folder), "%s%s", group->root, path);
+		snprintf(used_path, sizeof(used_path), "%s/%s", folder, group->used);
+		snprintf(max_path, sizeof(max_path), "%s/%s", folder, group->max);
 		/* the old hierarchy says "no limit" by a huge number */
 		if (!procfs_read_number(&used, used_path) && !procfs_read_number(&max, max_path) &&
-		    max < UINT64_C(1) << 62)
-			look(limits, group->name, used, max);
+		    max < UINT64_C(1) << 62) {
+			if (group->cache) {
+				cache = group_cache(folder, group->cache);
+				used -= cache < used ? cache : used;
+				look_bytes(limits, group->name, used, max);
+			} else {
+				look(limits, group->name, used, max);
+			}
+		}
 		if (!parent)
 			return;
 		*parent = 0;
@@ -162,7 +203,7 @@ static void look_commit(struct limits *limits)
 		return;
 	if (procfs_field(text, "Committed_AS", &used_kib) &&
 	    procfs_field(text, "CommitLimit", &max_kib))
-		look(limits, "CommitLimit", used_kib * 1024, max_kib * 1024);
+		look_bytes(limits, "CommitLimit", used_kib * 1024, max_kib * 1024);
 }
 
 void limits_look_host(struct limits *limits, pid_t pid)

@@ -6,12 +6,14 @@
 #ifndef PROBE_LIMITS_H
 #define PROBE_LIMITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct limit {
 	const char *name; /* "vm.max_map_count", "RLIMIT_AS", "pids.max", ... */
 	uint64_t used, max;
+	bool bytes; /* else things: areas, threads */
 };
 
 struct limits {
