@@ -1,0 +1,923 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writing seam.data (docs/file-format.md).
+ *
+ * Events are encoded into the current block under a lock. A block that is full or a second old is
+ * handed to the writing thread, which compresses and writes it. What a block's events name
+ * (threads, shapes, files, stacks) goes into a dictionary block that is written just before it.
+ */
+#include "trace/data.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "trace/crc32c.h"
+#include "trace/data_format.h"
+#include "trace/intern.h"
+
+#define ZSTD_LEVEL 3
+#define MAX_CONSTANT_SHAPES 4096 /* from then on a call's flags are stored with each call */
+
+struct buf {
+	uint8_t *data;
+	size_t size, room;
+};
+
+struct block {
+	struct buf dictionary, events;
+	uint32_t nr_calls;
+	uint64_t last_tick;
+	struct timespec since; /* of the first event */
+};
+
+/* Where the addresses of a thread are counted from; begins anew in each block. */
+struct thread_state {
+	uint64_t last_addr;
+	uint64_t block; /* for which last_addr holds */
+};
+
+struct data_writer {
+	int fd;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t work, done;
+	bool closing;
+	int err;
+
+	struct block blocks[2], *current, *pending; /* pending: NULL when there is none */
+	uint64_t nr_blocks_begun;
+	struct intern files, modules, stacks, threads, shapes;
+	struct thread_state *thread_states;
+	uint32_t nr_thread_states;
+	uint32_t last_thread; /* number; 0 at the begin of a block */
+	struct {
+		uint32_t pid, tid, space, number;
+	} recent; /* the last thread looked up */
+	struct buf scratch;
+	uint64_t nr_calls, nr_events;
+
+	/* the writing thread's */
+	ZSTD_CCtx *zstd;
+	struct buf out;
+	uint32_t block_number, nr_dictionaries;
+	uint64_t bytes;
+};
+
+/* Room for @more bytes behind buf->size; NULL when there is no memory. */
+static uint8_t *buf_reserve(struct buf *buf, size_t more)
+{
+	size_t room = buf->room ? buf->room : 4096;
+	uint8_t *data;
+
+	if (buf->room - buf->size >= more)
+		return buf->data + buf->size;
+	while (room - buf->size < more)
+		room *= 2;
+	data = realloc(buf->data, room);
+	if (!data)
+		return NULL;
+	buf->data = data;
+	buf->room = room;
+	return data + buf->size;
+}
+
+static void buf_end(struct buf *buf, const uint8_t *end)
+{
+	buf->size = (size_t)(end - buf->data);
+}
+
+static uint8_t *put_bytes(uint8_t *to, const void *bytes, size_t size)
+{
+	memcpy(to, bytes, size);
+	return to + size;
+}
+
+/* A record with its length: what scratch holds. */
+static int append_record(struct buf *buf, unsigned int kind, const struct buf *body)
+{
+	uint8_t *at = buf_reserve(buf, 2 * VARINT_MAX + body->size);
+
+	if (!at)
+		return -ENOMEM;
+	at = varint_put(at, (uint64_t)kind << 1);
+	at = varint_put(at, body->size);
+	buf_end(buf, put_bytes(at, body->data, body->size));
+	return 0;
+}
+
+/* ---- the writing thread ---- */
+
+static int write_all(int fd, const uint8_t *data, size_t size)
+{
+	while (size) {
+		ssize_t done = write(fd, data, size);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		data += done;
+		size -= (size_t)done;
+	}
+	return 0;
+}
+
+static int write_block(struct data_writer *writer, unsigned int kind, const struct buf *raw,
+		       uint32_t nr_calls)
+{
+	size_t bound = ZSTD_compressBound(raw->size), stored;
+	uint8_t *header, *payload;
+	unsigned int codec = CODEC_ZSTD;
+	int err;
+
+	writer->out.size = 0;
+	header = buf_reserve(&writer->out, BLOCK_SIZE + bound);
+	if (!header)
+		return -ENOMEM;
+	payload = header + BLOCK_SIZE;
+	stored = ZSTD_compressCCtx(writer->zstd, payload, bound, raw->data, raw->size, ZSTD_LEVEL);
+	if (ZSTD_isError(stored) || stored >= raw->size) {
+		codec = CODEC_STORED;
+		stored = raw->size;
+		memcpy(payload, raw->data, raw->size);
+	}
+	put_le32(header + BLOCK_MAGIC, DATA_BLOCK_MAGIC);
+	header[BLOCK_KIND] = (uint8_t)kind;
+	header[BLOCK_CODEC] = (uint8_t)codec;
+	put_le16(header + BLOCK_HEADER_SIZE, BLOCK_SIZE);
+	put_le32(header + BLOCK_STORED, (uint32_t)stored);
+	put_le32(header + BLOCK_RAW, (uint32_t)raw->size);
+	put_le32(header + BLOCK_NUMBER, writer->block_number++);
+	put_le32(header + BLOCK_DICTIONARIES, writer->nr_dictionaries);
+	put_le32(header + BLOCK_CALLS, nr_calls);
+	put_le32(header + BLOCK_CRC,
+		 crc32c(0, header + BLOCK_KIND, BLOCK_SIZE - BLOCK_KIND + stored));
+	err = write_all(writer->fd, header, BLOCK_SIZE + stored);
+	if (!err)
+		__atomic_add_fetch(&writer->bytes, BLOCK_SIZE + stored, __ATOMIC_RELAXED);
+	return err;
+}
+
+static int write_pending(struct data_writer *writer, const struct block *block)
+{
+	int err = 0;
+
+	if (block->dictionary.size) {
+		err = write_block(writer, BLOCK_DICTIONARY, &block->dictionary, 0);
+		writer->nr_dictionaries++;
+	}
+	if (!err && block->events.size)
+		err = write_block(writer, BLOCK_EVENTS, &block->events, block->nr_calls);
+	return err;
+}
+
+static bool block_is_empty(const struct block *block)
+{
+	return !block->events.size && !block->dictionary.size;
+}
+
+/* Makes the current block the pending one. The lock is held and nothing is pending. */
+static void hand_over(struct data_writer *writer)
+{
+	struct block *next = writer->current == writer->blocks ? &writer->blocks[1] :
+								 &writer->blocks[0];
+
+	writer->pending = writer->current;
+	next->dictionary.size = next->events.size = 0;
+	next->nr_calls = 0;
+	writer->current = next;
+}
+
+static bool is_a_second_old(const struct block *block)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec - block->since.tv_sec + (now.tv_nsec >= block->since.tv_nsec) > 1;
+}
+
+/* Waits for a block to write, or until the current one is old enough. The lock is held. */
+static void wait_for_work(struct data_writer *writer)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec++;
+	if (!writer->pending && !writer->closing)
+		pthread_cond_timedwait(&writer->work, &writer->lock, &until);
+	if (writer->pending || block_is_empty(writer->current))
+		return;
+	if (writer->closing || is_a_second_old(writer->current))
+		hand_over(writer);
+}
+
+static void *writing_thread(void *arg)
+{
+	struct data_writer *writer = arg;
+
+	pthread_mutex_lock(&writer->lock);
+	for (;;) {
+		int err;
+
+		wait_for_work(writer);
+		err = writer->err;
+		if (!writer->pending && writer->closing)
+			break;
+		if (!writer->pending)
+			continue;
+		pthread_mutex_unlock(&writer->lock);
+		if (!err)
+			err = write_pending(writer, writer->pending);
+		pthread_mutex_lock(&writer->lock);
+		if (!writer->err)
+			writer->err = err;
+		writer->pending = NULL;
+		pthread_cond_signal(&writer->done);
+	}
+	pthread_mutex_unlock(&writer->lock);
+	return NULL;
+}
+
+/* ---- dictionaries ---- */
+
+/* The number of the record body in scratch, which goes into the dictionary when it is new. */
+static uint32_t intern_scratch(struct data_writer *writer, struct intern *intern,
+			       enum data_record kind)
+{
+	struct buf *dictionary = &writer->current->dictionary;
+	uint32_t number;
+	bool is_new;
+
+	number = intern_number(intern, writer->scratch.data, writer->scratch.size,
+			       DATA_MAX_NUMBERS, &is_new);
+	if (block_is_empty(writer->current))
+		clock_gettime(CLOCK_MONOTONIC, &writer->current->since);
+	if (!number || (is_new && append_record(dictionary, kind, &writer->scratch))) {
+		if (!writer->err)
+			writer->err = -ENOMEM;
+		return 0;
+	}
+	return number;
+}
+
+/* An empty scratch with room for @more; NULL, and the error set, without memory. */
+static uint8_t *begin_scratch(struct data_writer *writer, size_t more)
+{
+	uint8_t *at;
+
+	writer->scratch.size = 0;
+	at = buf_reserve(&writer->scratch, more);
+	if (!at && !writer->err)
+		writer->err = -ENOMEM;
+	return at;
+}
+
+static uint8_t *put_text(uint8_t *to, const char *text, size_t len)
+{
+	return put_bytes(varint_put(to, len), text, len);
+}
+
+uint32_t data_write_file(struct data_writer *writer, const struct trace_file *file)
+{
+	size_t len = strlen(file->path);
+	uint32_t number = 0;
+	uint8_t *at;
+
+	pthread_mutex_lock(&writer->lock);
+	at = begin_scratch(writer, 6 * VARINT_MAX + len);
+	if (at) {
+		at = varint_put(at, file->dev);
+		at = varint_put(at, file->ino);
+		at = varint_put(at, file->known);
+		at = varint_put(at, file->description);
+		at = varint_put(at, file->traits);
+		buf_end(&writer->scratch, put_text(at, file->path, len));
+		number = intern_scratch(writer, &writer->files, RECORD_FILE);
+	}
+	pthread_mutex_unlock(&writer->lock);
+	return number;
+}
+
+uint32_t data_write_module(struct data_writer *writer, const struct trace_module *module)
+{
+	size_t len = strlen(module->path);
+	uint32_t number = 0;
+	uint8_t *at;
+
+	pthread_mutex_lock(&writer->lock);
+	at = begin_scratch(writer, 2 * VARINT_MAX + len + sizeof(module->build_id));
+	if (at) {
+		at = put_text(at, module->path, len);
+		at = put_text(at, (const char *)module->build_id, module->build_id_size);
+		buf_end(&writer->scratch, at);
+		number = intern_scratch(writer, &writer->modules, RECORD_MODULE);
+	}
+	pthread_mutex_unlock(&writer->lock);
+	return number;
+}
+
+uint32_t data_write_stack(struct data_writer *writer, const struct trace_stack *stack)
+{
+	uint32_t nr = stack->nr_frames < DATA_MAX_FRAMES ? stack->nr_frames : DATA_MAX_FRAMES;
+	uint32_t number = 0;
+	uint8_t *at;
+
+	pthread_mutex_lock(&writer->lock);
+	at = begin_scratch(writer, (1 + 2 * (size_t)nr) * VARINT_MAX);
+	if (at) {
+		at = varint_put(at, nr);
+		for (uint32_t i = 0; i < nr; i++) {
+			at = varint_put(at, stack->frames[i].module);
+			at = varint_put(at, stack->frames[i].offset);
+		}
+		buf_end(&writer->scratch, at);
+		number = intern_scratch(writer, &writer->stacks, RECORD_STACK);
+	}
+	pthread_mutex_unlock(&writer->lock);
+	return number;
+}
+
+static int grow_thread_states(struct data_writer *writer, uint32_t number)
+{
+	uint32_t room = writer->nr_thread_states ? writer->nr_thread_states : 64;
+	struct thread_state *states;
+
+	if (number < writer->nr_thread_states)
+		return 0;
+	while (room <= number)
+		room *= 2;
+	states = reallocarray(writer->thread_states, room, sizeof(*states));
+	if (!states)
+		return -ENOMEM;
+	memset(states + writer->nr_thread_states, 0,
+	       (room - writer->nr_thread_states) * sizeof(*states));
+	writer->thread_states = states;
+	writer->nr_thread_states = room;
+	return 0;
+}
+
+static uint32_t thread_number(struct data_writer *writer, const struct event *event)
+{
+	uint8_t *at;
+
+	if (writer->recent.number && writer->recent.tid == event->tid &&
+	    writer->recent.pid == event->pid && writer->recent.space == event->space)
+		return writer->recent.number;
+	at = begin_scratch(writer, 3 * VARINT_MAX);
+	if (!at)
+		return 0;
+	at = varint_put(at, event->space);
+	at = varint_put(at, event->pid);
+	buf_end(&writer->scratch, varint_put(at, event->tid));
+	writer->recent.pid = event->pid;
+	writer->recent.tid = event->tid;
+	writer->recent.space = event->space;
+	writer->recent.number = intern_scratch(writer, &writer->threads, RECORD_THREAD);
+	if (writer->recent.number && grow_thread_states(writer, writer->recent.number)) {
+		writer->err = -ENOMEM;
+		return 0;
+	}
+	return writer->recent.number;
+}
+
+/* ---- calls ---- */
+
+/*
+ * What the arguments of each call are: address, length, choice (flags: few values), any value.
+ * A choice becomes part of the call's shape.
+ */
+static const char argument_kinds[TRACE_NR_CALLS][6] = {
+	[TRACE_CALL_mmap] = "alccvl",	      [TRACE_CALL_munmap] = "al",
+	[TRACE_CALL_mprotect] = "alc",	      [TRACE_CALL_pkey_mprotect] = "alcc",
+	[TRACE_CALL_mremap] = "allca",	      [TRACE_CALL_madvise] = "alc",
+	[TRACE_CALL_mlock] = "al",	      [TRACE_CALL_mlock2] = "alc",
+	[TRACE_CALL_munlock] = "al",	      [TRACE_CALL_mlockall] = "c",
+	[TRACE_CALL_brk] = "a",		      [TRACE_CALL_mseal] = "alc",
+	[TRACE_CALL_mbind] = "alcacc",	      [TRACE_CALL_set_mempolicy] = "cac",
+	[TRACE_CALL_remap_file_pages] = "alclc", [TRACE_CALL_shmat] = "vac",
+	[TRACE_CALL_shmdt] = "a",	      [TRACE_CALL_prctl] = "cvvvv",
+	[TRACE_CALL_uffd_ioctl] = "vcal",     [TRACE_CALL_prlimit] = "cvv",
+	[TRACE_CALL_personality] = "c",	      [TRACE_CALL_arch_prctl] = "cv",
+	[TRACE_CALL_process_madvise] = "vavcc", [TRACE_CALL_map_shadow_stack] = "alc",
+	[TRACE_CALL_io_setup] = "va",	      [TRACE_CALL_kmmap] = "alccvl",
+	[TRACE_CALL_touch] = "al",	      [TRACE_CALL_rtouch] = "al",
+	[TRACE_CALL_exec] = "aaa",	      [TRACE_CALL_stack] = "al",
+	[TRACE_CALL_rlimit] = "cv",
+};
+
+static bool gives_address(unsigned int call)
+{
+	return call == TRACE_CALL_mmap || call == TRACE_CALL_mremap || call == TRACE_CALL_brk ||
+	       call == TRACE_CALL_shmat || call == TRACE_CALL_map_shadow_stack ||
+	       call == TRACE_CALL_kmmap;
+}
+
+static bool is_page_aligned(uint64_t value)
+{
+	return !(value & ((UINT64_C(1) << DATA_UNIT_SHIFT) - 1));
+}
+
+struct call_shape {
+	uint8_t class[DATA_MAX_FIELDS];
+	uint64_t value[DATA_MAX_FIELDS];
+	unsigned int nr_fields;
+};
+
+static enum data_class argument_class(char kind, uint64_t value, bool constants)
+{
+	if (constants && (!value || value == UINT64_MAX || kind == 'c'))
+		return CLASS_CONSTANT;
+	if (kind == 'a')
+		return is_page_aligned(value) ? CLASS_ADDR_PAGES : CLASS_ADDR_BYTES;
+	if (kind == 'l' && is_page_aligned(value))
+		return CLASS_PAGES;
+	return (int64_t)value < 0 ? CLASS_SIGNED : CLASS_VALUE;
+}
+
+static enum data_class result_class(const struct event *event, bool constants)
+{
+	bool is_errno = event->result < 0 && event->result >= -4095;
+
+	if (constants && (!event->result || is_errno))
+		return CLASS_CONSTANT;
+	if (is_errno || !gives_address(event->call))
+		return CLASS_SIGNED;
+	if ((uint64_t)event->result == event->arg[0])
+		return CLASS_FIRST;
+	return is_page_aligned((uint64_t)event->result) ? CLASS_ADDR_PAGES : CLASS_ADDR_BYTES;
+}
+
+static void find_shape(const struct event *event, bool constants, struct call_shape *shape)
+{
+	int nr_args = trace_call_args(event->call);
+	unsigned int at = 0;
+
+	for (int i = 0; i < nr_args; i++, at++) {
+		shape->value[at] = event->arg[i];
+		shape->class[at] = (uint8_t)argument_class(argument_kinds[event->call][i],
+							   event->arg[i], constants);
+	}
+	shape->value[at] = (uint64_t)event->result;
+	shape->class[at++] = (uint8_t)result_class(event, constants);
+	shape->value[at] = event->file;
+	shape->class[at++] = event->file ? CLASS_VALUE : CLASS_CONSTANT;
+	shape->value[at] = event->stack;
+	shape->class[at++] = event->stack ? CLASS_VALUE : CLASS_CONSTANT;
+	shape->nr_fields = at;
+}
+
+static uint32_t shape_number(struct data_writer *writer, const struct event *event,
+			     const struct call_shape *shape)
+{
+	const char *name = trace_call_name(event->call);
+	size_t len = strlen(name);
+	uint8_t *at = begin_scratch(writer, len + (3 + 2 * DATA_MAX_FIELDS) * VARINT_MAX);
+
+	if (!at)
+		return 0;
+	at = put_text(at, name, len);
+	at = varint_put(at, event->flags);
+	at = varint_put(at, shape->nr_fields);
+	for (unsigned int i = 0; i < shape->nr_fields; i++) {
+		at = varint_put(at, shape->class[i]);
+		if (shape->class[i] == CLASS_CONSTANT)
+			at = varint_put(at, zigzag((int64_t)shape->value[i]));
+	}
+	buf_end(&writer->scratch, at);
+	return intern_scratch(writer, &writer->shapes, RECORD_SHAPE);
+}
+
+static uint64_t *last_addr(struct data_writer *writer, uint32_t thread)
+{
+	struct thread_state *state = &writer->thread_states[thread];
+
+	if (state->block != writer->nr_blocks_begun) {
+		state->block = writer->nr_blocks_begun;
+		state->last_addr = 0;
+	}
+	return &state->last_addr;
+}
+
+static uint8_t *put_field(uint8_t *to, enum data_class class, uint64_t value, uint64_t *last)
+{
+	switch (class) {
+	case CLASS_VALUE:
+		return varint_put(to, value);
+	case CLASS_SIGNED:
+		return varint_put(to, zigzag((int64_t)value));
+	case CLASS_ADDR_PAGES:
+		to = varint_put(to, zigzag((int64_t)((value >> DATA_UNIT_SHIFT) -
+						     (*last >> DATA_UNIT_SHIFT))));
+		*last = value;
+		return to;
+	case CLASS_ADDR_BYTES:
+		to = varint_put(to, zigzag((int64_t)(value - *last)));
+		*last = value;
+		return to;
+	case CLASS_PAGES:
+		return varint_put(to, value >> DATA_UNIT_SHIFT);
+	case CLASS_CONSTANT:
+	case CLASS_FIRST:
+	case NR_CLASSES:
+		break;
+	}
+	return to;
+}
+
+/* The event's end in ticks, as the difference to the event before. */
+static int64_t tick_delta(struct block *block, const struct event *event)
+{
+	uint64_t tick = event->time_ns / DATA_TICK_NS + event->duration_ns / DATA_TICK_NS;
+	int64_t delta = (int64_t)(tick - block->last_tick);
+
+	block->last_tick = tick;
+	return delta;
+}
+
+static int append_call(struct data_writer *writer, const struct event *event, uint32_t thread)
+{
+	struct block *block = writer->current;
+	struct call_shape shape;
+	uint32_t number;
+	uint8_t *at;
+
+	find_shape(event, writer->shapes.nr_entries < MAX_CONSTANT_SHAPES, &shape);
+	number = shape_number(writer, event, &shape);
+	at = buf_reserve(&block->events, (4 + DATA_MAX_FIELDS) * VARINT_MAX);
+	if (!number || !at)
+		return -ENOMEM;
+	at = varint_put(at, (uint64_t)number << 2 | (uint64_t)(thread != writer->last_thread) << 1 | 1);
+	if (thread != writer->last_thread)
+		at = varint_put(at, thread);
+	writer->last_thread = thread;
+	at = varint_put(at, zigzag(tick_delta(block, event)));
+	at = varint_put(at, event->duration_ns / DATA_TICK_NS);
+	for (unsigned int i = 0; i < shape.nr_fields; i++)
+		at = put_field(at, shape.class[i], shape.value[i], last_addr(writer, thread));
+	buf_end(&block->events, at);
+	block->nr_calls++;
+	writer->nr_calls++;
+	return 0;
+}
+
+/* ---- other events ---- */
+
+static uint8_t *put_area(uint8_t *to, const struct seam_area *area, const struct seam_area *before)
+{
+	uint64_t start = area->start >> DATA_UNIT_SHIFT, before_end = before->end >> DATA_UNIT_SHIFT;
+	uint64_t before_pages = before_end - (before->start >> DATA_UNIT_SHIFT);
+	uint64_t expected = area->file && area->file == before->file ? before->pgoff + before_pages : 0;
+	unsigned int mask = 0;
+
+	mask |= start != before_end ? AREA_GAP : 0;
+	mask |= area->flags != before->flags ? AREA_FLAGS : 0;
+	mask |= area->file != before->file ? AREA_FILE : 0;
+	mask |= area->pgoff != expected ? AREA_PGOFF : 0;
+	mask |= area->anon_vma || area->anon_chain ? AREA_ANON : 0;
+	mask |= area->numa || area->uffd || area->name || area->traits ? AREA_IDS : 0;
+	mask |= area->tag ? AREA_TAG : 0;
+	to = varint_put(to, mask);
+	to = varint_put(to, (area->end >> DATA_UNIT_SHIFT) - start);
+	if (mask & AREA_GAP)
+		to = varint_put(to, zigzag((int64_t)(start - before_end)));
+	if (mask & AREA_FLAGS)
+		to = varint_put(to, area->flags);
+	if (mask & AREA_FILE)
+		to = varint_put(to, area->file);
+	if (mask & AREA_PGOFF)
+		to = varint_put(to, zigzag((int64_t)(area->pgoff - expected)));
+	if (mask & AREA_ANON)
+		to = varint_put(varint_put(to, area->anon_vma), area->anon_chain);
+	if (mask & AREA_IDS) {
+		to = varint_put(varint_put(to, area->numa), area->uffd);
+		to = varint_put(varint_put(to, area->name), area->traits);
+	}
+	if (mask & AREA_TAG)
+		to = varint_put(to, area->tag);
+	return to;
+}
+#define AREA_MAX_SIZE (13 * VARINT_MAX)
+
+static int append_areas(struct data_writer *writer, const struct event *event)
+{
+	struct buf *body = &writer->scratch;
+	const struct seam_area *before = &(const struct seam_area){ 0 };
+	uint8_t *at = buf_reserve(body, 2 * VARINT_MAX);
+
+	if (!at)
+		return -ENOMEM;
+	at = varint_put(at, event->sees);
+	buf_end(body, varint_put(at, event->nr_areas));
+	for (size_t i = 0; i < event->nr_areas; i++) {
+		at = buf_reserve(body, AREA_MAX_SIZE);
+		if (!at)
+			return -ENOMEM;
+		buf_end(body, put_area(at, &event->areas[i], before));
+		before = &event->areas[i];
+	}
+	return 0;
+}
+
+static unsigned int nr_args_set(const struct event *event)
+{
+	unsigned int nr = 6;
+
+	while (nr && !event->arg[nr - 1])
+		nr--;
+	return nr;
+}
+
+static unsigned int event_mask(const struct event *event)
+{
+	unsigned int mask = 0;
+
+	mask |= event->flags ? HAS_FLAGS : 0;
+	mask |= event->duration_ns >= DATA_TICK_NS ? HAS_DURATION : 0;
+	mask |= event->born ? HAS_BORN : 0;
+	mask |= nr_args_set(event) ? HAS_ARGS : 0;
+	mask |= event->result ? HAS_RESULT : 0;
+	mask |= event->file ? HAS_FILE : 0;
+	mask |= event->stack ? HAS_STACK : 0;
+	mask |= event->nr_areas || event->sees ? HAS_AREAS : 0;
+	mask |= event->text ? HAS_TEXT : 0;
+	return mask;
+}
+
+static int encode_event(struct data_writer *writer, const struct event *event, uint32_t thread)
+{
+	unsigned int mask = event_mask(event), nr_args = nr_args_set(event);
+	size_t len = event->text ? strlen(event->text) : 0;
+	uint8_t *at = begin_scratch(writer, 20 * VARINT_MAX);
+
+	if (!at)
+		return -ENOMEM;
+	at = varint_put(at, mask);
+	at = varint_put(at, zigzag(tick_delta(writer->current, event)));
+	at = varint_put(at, thread);
+	if (mask & HAS_FLAGS)
+		at = varint_put(at, event->flags);
+	if (mask & HAS_DURATION)
+		at = varint_put(at, event->duration_ns / DATA_TICK_NS);
+	if (mask & HAS_BORN)
+		at = varint_put(at, event->born);
+	if (mask & HAS_ARGS) {
+		at = varint_put(at, nr_args);
+		for (unsigned int i = 0; i < nr_args; i++)
+			at = varint_put(at, event->arg[i]);
+	}
+	if (mask & HAS_RESULT)
+		at = varint_put(at, zigzag(event->result));
+	if (mask & HAS_FILE)
+		at = varint_put(at, event->file);
+	if (mask & HAS_STACK)
+		at = varint_put(at, event->stack);
+	buf_end(&writer->scratch, at);
+	if (mask & HAS_AREAS && append_areas(writer, event))
+		return -ENOMEM;
+	if (mask & HAS_TEXT) {
+		at = buf_reserve(&writer->scratch, VARINT_MAX + len);
+		if (!at)
+			return -ENOMEM;
+		buf_end(&writer->scratch, put_text(at, event->text, len));
+	}
+	return 0;
+}
+
+static int append_event(struct data_writer *writer, const struct event *event, uint32_t thread)
+{
+	struct event lost = { .kind = EVENT_LOST, .space = event->space, .pid = event->pid,
+			      .tid = event->tid, .time_ns = event->time_ns, .arg = { 1 },
+			      .text = "a map of too many areas" };
+	bool fits = event->nr_areas <= DATA_MAX_AREAS;
+	int err;
+
+	err = encode_event(writer, fits ? event : &lost, thread);
+	if (!err && writer->scratch.size > DATA_BLOCK_MAX / 2) {
+		fits = false;
+		err = encode_event(writer, &lost, thread);
+	}
+	return err ? err : append_record(&writer->current->events,
+					 RECORD_EVENT + (fits ? event->kind : EVENT_LOST),
+					 &writer->scratch);
+}
+
+/* ---- the interface ---- */
+
+static int begin_events(struct data_writer *writer, const struct event *event)
+{
+	struct block *block = writer->current;
+	uint8_t *at = buf_reserve(&block->events, VARINT_MAX);
+
+	if (!at)
+		return -ENOMEM;
+	if (block_is_empty(block))
+		clock_gettime(CLOCK_MONOTONIC, &block->since);
+	block->last_tick = event->time_ns / DATA_TICK_NS;
+	buf_end(&block->events, varint_put(at, block->last_tick));
+	writer->last_thread = 0;
+	writer->nr_blocks_begun++;
+	return 0;
+}
+
+/* Hands the current block over, after waiting for the one before. The lock is held. */
+static void end_block(struct data_writer *writer)
+{
+	while (writer->pending && !writer->err)
+		pthread_cond_wait(&writer->done, &writer->lock);
+	if (writer->pending) {
+		writer->current->events.size = writer->current->dictionary.size = 0;
+		return;
+	}
+	hand_over(writer);
+	pthread_cond_signal(&writer->work);
+}
+
+int data_write(struct data_writer *writer, const struct event *event)
+{
+	uint32_t thread;
+	int err = 0;
+
+	pthread_mutex_lock(&writer->lock);
+	if (!writer->err && !writer->current->events.size)
+		err = begin_events(writer, event);
+	if (!writer->err && !err) {
+		thread = thread_number(writer, event);
+		if (!thread)
+			err = -ENOMEM;
+		else if (event->kind == EVENT_CALL)
+			err = append_call(writer, event, thread);
+		else
+			err = append_event(writer, event, thread);
+		writer->nr_events++;
+	}
+	if (err && !writer->err)
+		writer->err = err;
+	if (writer->current->events.size + writer->current->dictionary.size >= DATA_BLOCK_TARGET)
+		end_block(writer);
+	err = writer->err;
+	pthread_mutex_unlock(&writer->lock);
+	return err;
+}
+
+static int write_file_header(struct data_writer *writer)
+{
+	uint8_t header[DATA_HEADER_SIZE];
+
+	memcpy(header, DATA_MAGIC, DATA_MAGIC_SIZE);
+	put_le16(header + 8, DATA_VERSION_MAJOR);
+	put_le16(header + 10, DATA_VERSION_MINOR);
+	put_le32(header + 12, DATA_HEADER_SIZE);
+	put_le32(header + 16, DATA_TICK_NS);
+	put_le32(header + 20, DATA_UNIT_SHIFT);
+	writer->bytes = sizeof(header);
+	return write_all(writer->fd, header, sizeof(header));
+}
+
+static uint8_t *put_fact(uint8_t *to, const char *key, uint64_t value)
+{
+	return varint_put(varint_put(put_text(to, key, strlen(key)), 0), value);
+}
+
+static uint8_t *put_text_fact(uint8_t *to, const char *key, const char *text)
+{
+	return put_text(varint_put(put_text(to, key, strlen(key)), 1), text, strlen(text));
+}
+
+static int append_host(struct data_writer *writer, const struct trace_host *host)
+{
+	uint8_t *at = begin_scratch(writer, 1024 + sizeof(*host));
+
+	if (!at)
+		return -ENOMEM;
+	at = put_text_fact(at, "release", host->release);
+	at = put_text_fact(at, "thp", host->thp);
+	at = put_fact(at, "page_shift", host->page_shift);
+	at = put_fact(at, "address_bits", host->address_bits);
+	at = put_fact(at, "max_areas", host->max_areas);
+	at = put_fact(at, "min_addr", host->min_addr);
+	at = put_fact(at, "stack_gap", host->stack_gap);
+	at = put_fact(at, "overcommit", host->overcommit);
+	buf_end(&writer->scratch, at);
+	clock_gettime(CLOCK_MONOTONIC, &writer->current->since);
+	return append_record(&writer->current->dictionary, RECORD_HOST, &writer->scratch);
+}
+
+static void free_writer(struct data_writer *writer)
+{
+	for (int i = 0; i < 2; i++) {
+		free(writer->blocks[i].dictionary.data);
+		free(writer->blocks[i].events.data);
+	}
+	intern_free(&writer->files);
+	intern_free(&writer->modules);
+	intern_free(&writer->stacks);
+	intern_free(&writer->threads);
+	intern_free(&writer->shapes);
+	free(writer->thread_states);
+	free(writer->scratch.data);
+	free(writer->out.data);
+	ZSTD_freeCCtx(writer->zstd);
+	free(writer);
+}
+
+/* The program's signals, SIGPIPE among them, are no business of the writing thread. */
+static int start_thread(struct data_writer *writer)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&writer->thread, NULL, writing_thread, writer);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -err;
+}
+
+int data_writer_open(int fd, const struct trace_host *host, struct data_writer **ret_writer)
+{
+	struct data_writer *writer = calloc(1, sizeof(*writer));
+	pthread_condattr_t monotonic;
+	int err = -ENOMEM;
+
+	if (!writer)
+		return -ENOMEM;
+	writer->fd = fd;
+	writer->current = &writer->blocks[0];
+	writer->zstd = ZSTD_createCCtx();
+	if (!writer->zstd)
+		goto fail;
+	pthread_mutex_init(&writer->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&writer->work, &monotonic);
+	pthread_cond_init(&writer->done, NULL);
+	pthread_condattr_destroy(&monotonic);
+	err = append_host(writer, host);
+	if (!err)
+		err = write_file_header(writer);
+	if (!err)
+		err = start_thread(writer);
+	if (err)
+		goto fail;
+	*ret_writer = writer;
+	return 0;
+fail:
+	free_writer(writer);
+	return err;
+}
+
+int data_writer_error(struct data_writer *writer)
+{
+	int err;
+
+	pthread_mutex_lock(&writer->lock);
+	err = writer->err;
+	pthread_mutex_unlock(&writer->lock);
+	return err;
+}
+
+uint64_t data_writer_bytes(struct data_writer *writer)
+{
+	return __atomic_load_n(&writer->bytes, __ATOMIC_RELAXED);
+}
+
+static void append_finish(struct data_writer *writer)
+{
+	struct buf *events = &writer->current->events;
+	uint8_t *at;
+
+	if (!events->size && begin_events(writer, &(struct event){ 0 }))
+		return;
+	at = begin_scratch(writer, 2 * VARINT_MAX);
+	if (!at)
+		return;
+	at = varint_put(at, writer->nr_calls);
+	buf_end(&writer->scratch, varint_put(at, writer->nr_events));
+	if (append_record(events, RECORD_FINISH, &writer->scratch) && !writer->err)
+		writer->err = -ENOMEM;
+}
+
+int data_writer_close(struct data_writer *writer)
+{
+	int err;
+
+	pthread_mutex_lock(&writer->lock);
+	if (!writer->err)
+		append_finish(writer);
+	writer->closing = true;
+	pthread_cond_signal(&writer->work);
+	pthread_mutex_unlock(&writer->lock);
+	pthread_join(writer->thread, NULL);
+	err = writer->err;
+	pthread_cond_destroy(&writer->work);
+	pthread_cond_destroy(&writer->done);
+	pthread_mutex_destroy(&writer->lock);
+	free_writer(writer);
+	return err;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The names of the calls that a trace can hold. */
+#include "trace/event.h"
+
+#include <string.h>
+
+static const struct {
+	const char *name;
+	int nr_args;
+} calls[TRACE_NR_CALLS] = {
+#define CALL(name, args) { #name, args },
+	TRACE_CALLS(CALL)
+#undef CALL
+};
+
+const char *trace_call_name(unsigned int call)
+{
+	return call < TRACE_NR_CALLS ? calls[call].name : NULL;
+}
+
+int trace_call_args(unsigned int call)
+{
+	return call < TRACE_NR_CALLS ? calls[call].nr_args : -1;
+}
+
+int trace_call_by_name(const char *name, size_t len)
+{
+	for (int call = 0; call < TRACE_NR_CALLS; call++)
+		if (strlen(calls[call].name) == len && !memcmp(calls[call].name, name, len))
+			return call;
+	return -1;
+}
