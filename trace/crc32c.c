@@ -39,7 +39,8 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t size)
 
 		crc = table[7][low & 0xff] ^ table[6][low >> 8 & 0xff] ^
 		      table[5][low >> 16 & 0xff] ^ table[4][low >> 24] ^ table[3][high & 0xff] ^
-		      table[2][high >> 8 & 0xff] ^ table[1][high >> 16 & 0xff] ^ table[0][high >> 24];
+		      table[2][high >> 8 & 0xff] ^ table[1][high >> 16 & 0xff] ^
+		      table[0][high >> 24];
 	}
 	for (; size; size--, p++)
 		crc = crc >> 8 ^ table[0][(crc ^ *p) & 0xff];

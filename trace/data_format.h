@@ -82,13 +82,13 @@ enum {
 
 /* Which members of an area follow its length, in this order; else they are as said beside. */
 enum {
-	AREA_GAP = 0x1,	    /* else it touches the one before */
-	AREA_FLAGS = 0x2,   /* else those of the one before */
-	AREA_FILE = 0x4,    /* else that of the one before */
-	AREA_PGOFF = 0x8,   /* else it continues the one before, or is 0 */
-	AREA_ANON = 0x10,   /* anon_vma, anon_chain; else 0 */
-	AREA_IDS = 0x20,    /* numa, uffd, name, traits; else 0 */
-	AREA_TAG = 0x40,    /* else 0 */
+	AREA_GAP = 0x1,	  /* else it touches the one before */
+	AREA_FLAGS = 0x2, /* else those of the one before */
+	AREA_FILE = 0x4,  /* else that of the one before */
+	AREA_PGOFF = 0x8, /* else it continues the one before, or is 0 */
+	AREA_ANON = 0x10, /* anon_vma, anon_chain; else 0 */
+	AREA_IDS = 0x20,  /* numa, uffd, name, traits; else 0 */
+	AREA_TAG = 0x40,  /* else 0 */
 };
 
 static inline uint16_t get_le16(const uint8_t *p)

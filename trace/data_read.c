@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
+#include "trace/compress.h"
 #include "trace/crc32c.h"
 #include "trace/data_format.h"
 
@@ -26,8 +26,8 @@
 #define MAX_DICTIONARY_BYTES (UINT64_C(512) << 20)
 
 struct shape {
-	struct event event;  /* constants filled in */
-	uint8_t nr_fields;   /* that have a varint, and CLASS_FIRST */
+	struct event event; /* constants filled in */
+	uint8_t nr_fields;  /* that have a varint, and CLASS_FIRST */
 	uint8_t class[DATA_MAX_FIELDS];
 	uint8_t to[DATA_MAX_FIELDS]; /* enum field */
 	bool known;		     /* else its varints are skipped */
@@ -47,10 +47,10 @@ struct data_reader {
 	struct trace_facts *facts;
 	uint32_t tick_ns, unit_shift;
 	uint32_t block_number, nr_dictionaries;
-	bool finished;	    /* the closing record was met */
-	bool newer;	    /* something unknown was skipped */
+	bool finished; /* the closing record was met */
+	bool newer;    /* something unknown was skipped */
 
-	ZSTD_DCtx *zstd;
+	struct decompressor *decompressor;
 	uint8_t *raw;
 	size_t raw_room;
 	const uint8_t *cursor, *end; /* of the events block being read; NULL: none */
@@ -71,8 +71,8 @@ struct data_reader {
 	size_t text_room;
 };
 
-__attribute__((format(printf, 3, 4))) static int
-refuse(struct trace_error *error, size_t byte, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int refuse(struct trace_error *error, size_t byte,
+							const char *format, ...)
 {
 	va_list args;
 
@@ -112,7 +112,7 @@ static bool find_block(const struct data_reader *reader, struct block_header *re
 
 	if (left < BLOCK_SIZE || get_le32(p + BLOCK_MAGIC) != DATA_BLOCK_MAGIC)
 		return false;
-	*ret_header = (struct block_header){
+	*ret_header = (struct block_header) {
 		.kind = p[BLOCK_KIND],
 		.codec = p[BLOCK_CODEC],
 		.header_size = get_le16(p + BLOCK_HEADER_SIZE),
@@ -125,7 +125,8 @@ static bool find_block(const struct data_reader *reader, struct block_header *re
 	    ret_header->stored > left - ret_header->header_size)
 		return false;
 	ret_header->payload = p + ret_header->header_size;
-	return crc32c(0, p + BLOCK_KIND, ret_header->header_size - BLOCK_KIND + ret_header->stored) ==
+	return crc32c(0, p + BLOCK_KIND,
+		      ret_header->header_size - BLOCK_KIND + ret_header->stored) ==
 	       get_le32(p + BLOCK_CRC);
 }
 
@@ -148,19 +149,22 @@ static int unpack_block(struct data_reader *reader, const struct block_header *h
 {
 	size_t size = header->raw;
 
-	if (header->raw > DATA_BLOCK_MAX)
+	if (size > DATA_BLOCK_MAX)
 		return refuse_record(reader, error, "larger than any block may be");
-	if (reserve_raw(reader, header->raw))
+	if (reserve_raw(reader, size))
 		return -ENOMEM;
-	if (header->codec == CODEC_ZSTD)
-		size = ZSTD_decompressDCtx(reader->zstd, reader->raw, header->raw, header->payload,
-					   header->stored);
-	else if (header->codec == CODEC_STORED && header->stored == header->raw)
-		memcpy(reader->raw, header->payload, header->raw);
-	else
+	if (header->codec == CODEC_ZSTD && !reader->decompressor)
+		return refuse_record(reader, error,
+				     "compressed, and this seam was built without zstd");
+	if (header->codec == CODEC_ZSTD) {
+		if (block_decompress(reader->decompressor, reader->raw, size, header->payload,
+			       header->stored))
+			return refuse_record(reader, error, "cannot be decompressed");
+	} else if (header->codec == CODEC_STORED && header->stored == size) {
+		memcpy(reader->raw, header->payload, size);
+	} else {
 		return refuse_record(reader, error, "an unknown compression");
-	if (ZSTD_isError(size) || size != header->raw)
-		return refuse_record(reader, error, "cannot be decompressed");
+	}
 	memset(reader->raw + size, 0, PADDING);
 	reader->cursor = reader->raw;
 	reader->end = reader->raw + size;
@@ -277,9 +281,11 @@ static int read_host(struct data_reader *reader, const uint8_t *at, const uint8_
 			text = get_bytes(&at, end, &size);
 			if (!text)
 				return -EINVAL;
-			set_text_fact(&reader->facts->host, (const char *)key, key_size, text, size);
+			set_text_fact(&reader->facts->host, (const char *)key, key_size, text,
+				      size);
 		} else {
-			set_fact(&reader->facts->host, (const char *)key, key_size, varint_get(&at));
+			set_fact(&reader->facts->host, (const char *)key, key_size,
+				 varint_get(&at));
 		}
 	}
 	return 0;
@@ -408,7 +414,8 @@ static int read_shape(struct data_reader *reader, const uint8_t *at, const uint8
 	for (unsigned int i = 0; i < nr_fields; i++) {
 		uint64_t class = varint_get(&at);
 		uint64_t constant = class == CLASS_CONSTANT ? varint_get(&at) : 0;
-		unsigned int field = i < nr_fields - 3 ? i : FIELD_RESULT + i - ((unsigned int)nr_fields - 3);
+		unsigned int field =
+			i < nr_fields - 3 ? i : FIELD_RESULT + i - ((unsigned int)nr_fields - 3);
 
 		add_shape_field(shape, field, class, (uint64_t)unzigzag(constant));
 	}
@@ -538,7 +545,7 @@ static int read_call(struct data_reader *reader, uint64_t head, struct event *re
 	set_times(reader, ret_event, delta, varint_get(&at));
 	for (unsigned int i = 0; i < shape->nr_fields; i++)
 		set_field(ret_event, shape->to[i],
-			  get_field(reader, ret_event, shape->class[i], &at, &thread->last_addr));
+			  get_field(reader, ret_event, shape->class[i], &at, &thread -> last_addr));
 	if (at > reader->end)
 		return refuse_record(reader, error, "a call beyond its end");
 	reader->cursor = at;
@@ -559,8 +566,9 @@ static void get_area(const struct data_reader *reader, const uint8_t **at,
 	uint64_t mask = varint_get(at), pages = varint_get(at);
 	uint64_t before_pages = (before->end - before->start) >> shift;
 
-	*area = (struct seam_area){ .start = before->end, .flags = before->flags,
-				    .file = before->file };
+	*area = (struct seam_area) { .start = before->end,
+				     .flags = before->flags,
+				     .file = before->file };
 	if (mask & AREA_GAP)
 		area->start += (uint64_t)unzigzag(varint_get(at)) << shift;
 	area->end = area->start + (pages << shift);
@@ -603,7 +611,7 @@ static int reserve_areas(struct data_reader *reader, size_t nr)
 static int get_areas(struct data_reader *reader, const uint8_t **at, const uint8_t *end,
 		     struct event *event)
 {
-	const struct seam_area *before = &(const struct seam_area){ 0 };
+	const struct seam_area *before = &(const struct seam_area) { 0 };
 	uint64_t nr;
 
 	event->sees = (uint32_t)varint_get(at);
@@ -690,7 +698,7 @@ static int read_event(struct data_reader *reader, unsigned int kind, const uint8
 	uint64_t mask = varint_get(&at), delta = varint_get(&at), thread = varint_get(&at);
 	uint64_t duration = 0;
 
-	*ret_event = (struct event){ .kind = (uint8_t)kind };
+	*ret_event = (struct event) { .kind = (uint8_t)kind };
 	if (!thread || thread > reader->nr_threads)
 		return -EINVAL;
 	set_thread(reader, ret_event, &reader->threads[thread]);
@@ -716,7 +724,8 @@ static int read_sized_record(struct data_reader *reader, uint64_t kind, struct e
 		reader->finished = true;
 		return 0;
 	}
-	if (kind < RECORD_EVENT || kind > RECORD_EVENT + EVENT_NOTE || kind == RECORD_EVENT + EVENT_CALL) {
+	if (kind < RECORD_EVENT || kind > RECORD_EVENT + EVENT_NOTE ||
+	    kind == RECORD_EVENT + EVENT_CALL) {
 		reader->newer = true;
 		return 0;
 	}
@@ -732,11 +741,14 @@ static void note_end(struct data_reader *reader)
 
 	facts->bytes_missing = reader->size - reader->at;
 	if (facts->bytes_missing)
-		add_reason(facts, "the file was cut or damaged: what follows its last whole block is lost");
+		add_reason(
+			facts,
+			"the file was cut or damaged: what follows its last whole block is lost");
 	else if (!reader->finished)
 		add_reason(facts, "the recorder was ended before it could finish the file");
 	if (reader->newer)
-		add_reason(facts, "written by a later seam: records that this one does not know were left out");
+		add_reason(facts, "written by a later seam: records that this one does not know "
+				  "were left out");
 	reader->at = reader->size;
 	reader->finished = true;
 	reader->newer = false;
@@ -751,12 +763,14 @@ static int next_block(struct data_reader *reader, struct trace_error *error)
 	reader->cursor = reader->end = NULL;
 	while (reader->at < reader->size && find_block(reader, &header)) {
 		if (header.number != reader->block_number)
-			return refuse(error, reader->at, "block %" PRIu32 " where block %" PRIu32 " was due",
+			return refuse(error, reader->at,
+				      "block %" PRIu32 " where block %" PRIu32 " was due",
 				      header.number, reader->block_number);
 		reader->block_number++;
 		if (header.kind == BLOCK_DICTIONARY || header.kind == BLOCK_EVENTS) {
 			if (header.dictionaries > reader->nr_dictionaries)
-				return refuse_record(reader, error, "needs a dictionary that is not there");
+				return refuse_record(reader, error,
+						     "needs a dictionary that is not there");
 			err = unpack_block(reader, &header, error);
 			if (!err && header.kind == BLOCK_DICTIONARY)
 				err = read_dictionary(reader, error);
@@ -809,8 +823,8 @@ static int read_file_header(struct data_reader *reader, struct trace_error *erro
 	if (reader->size < DATA_HEADER_SIZE)
 		return refuse(error, reader->size, "cut within its header");
 	if (get_le16(p + 8) != DATA_VERSION_MAJOR)
-		return refuse(error, 8, "version %u.%u; this seam reads version %u", get_le16(p + 8),
-			      get_le16(p + 10), DATA_VERSION_MAJOR);
+		return refuse(error, 8, "version %u.%u; this seam reads version %u",
+			      get_le16(p + 8), get_le16(p + 10), DATA_VERSION_MAJOR);
 	header_size = get_le32(p + 12);
 	reader->tick_ns = get_le32(p + 16);
 	reader->unit_shift = get_le32(p + 20);
@@ -835,10 +849,7 @@ int data_reader_open(const void *data, size_t size, struct trace_facts *facts,
 	facts->format = "seam.data";
 	facts->complete = true;
 	err = read_file_header(reader, ret_error);
-	if (!err) {
-		reader->zstd = ZSTD_createDCtx();
-		err = reader->zstd ? 0 : -ENOMEM;
-	}
+	reader->decompressor = decompressor_new();
 	if (err) {
 		data_reader_close(reader);
 		return err;
@@ -878,6 +889,6 @@ void data_reader_close(struct data_reader *reader)
 	free(reader->areas);
 	free(reader->text);
 	free(reader->raw);
-	ZSTD_freeDCtx(reader->zstd);
+	decompressor_free(reader->decompressor);
 	free(reader);
 }

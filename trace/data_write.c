@@ -15,13 +15,12 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <zstd.h>
 
+#include "trace/compress.h"
 #include "trace/crc32c.h"
 #include "trace/data_format.h"
 #include "trace/intern.h"
 
-#define ZSTD_LEVEL 3
 #define MAX_CONSTANT_SHAPES 4096 /* from then on a call's flags are stored with each call */
 
 struct buf {
@@ -63,7 +62,7 @@ struct data_writer {
 	uint64_t nr_calls, nr_events;
 
 	/* the writing thread's */
-	ZSTD_CCtx *zstd;
+	struct compressor *compressor;
 	struct buf out;
 	uint32_t block_number, nr_dictionaries;
 	uint64_t bytes;
@@ -131,7 +130,7 @@ static int write_all(int fd, const uint8_t *data, size_t size)
 static int write_block(struct data_writer *writer, unsigned int kind, const struct buf *raw,
 		       uint32_t nr_calls)
 {
-	size_t bound = ZSTD_compressBound(raw->size), stored;
+	size_t bound = compress_bound(raw->size), stored;
 	uint8_t *header, *payload;
 	unsigned int codec = CODEC_ZSTD;
 	int err;
@@ -141,8 +140,8 @@ static int write_block(struct data_writer *writer, unsigned int kind, const stru
 	if (!header)
 		return -ENOMEM;
 	payload = header + BLOCK_SIZE;
-	stored = ZSTD_compressCCtx(writer->zstd, payload, bound, raw->data, raw->size, ZSTD_LEVEL);
-	if (ZSTD_isError(stored) || stored >= raw->size) {
+	stored = block_compress(writer->compressor, payload, bound, raw->data, raw->size);
+	if (!stored) {
 		codec = CODEC_STORED;
 		stored = raw->size;
 		memcpy(payload, raw->data, raw->size);
@@ -185,8 +184,8 @@ static bool block_is_empty(const struct block *block)
 /* Makes the current block the pending one. The lock is held and nothing is pending. */
 static void hand_over(struct data_writer *writer)
 {
-	struct block *next = writer->current == writer->blocks ? &writer->blocks[1] :
-								 &writer->blocks[0];
+	struct block *next = writer->current == writer->blocks ? &writer->blocks[1]
+							       : &writer->blocks[0];
 
 	writer->pending = writer->current;
 	next->dictionary.size = next->events.size = 0;
@@ -254,8 +253,8 @@ static uint32_t intern_scratch(struct data_writer *writer, struct intern *intern
 	uint32_t number;
 	bool is_new;
 
-	number = intern_number(intern, writer->scratch.data, writer->scratch.size,
-			       DATA_MAX_NUMBERS, &is_new);
+	number = intern_number(intern, writer->scratch.data, writer->scratch.size, DATA_MAX_NUMBERS,
+			       &is_new);
 	if (block_is_empty(writer->current))
 		clock_gettime(CLOCK_MONOTONIC, &writer->current->since);
 	if (!number || (is_new && append_record(dictionary, kind, &writer->scratch))) {
@@ -393,21 +392,36 @@ static uint32_t thread_number(struct data_writer *writer, const struct event *ev
  * A choice becomes part of the call's shape.
  */
 static const char argument_kinds[TRACE_NR_CALLS][6] = {
-	[TRACE_CALL_mmap] = "alccvl",	      [TRACE_CALL_munmap] = "al",
-	[TRACE_CALL_mprotect] = "alc",	      [TRACE_CALL_pkey_mprotect] = "alcc",
-	[TRACE_CALL_mremap] = "allca",	      [TRACE_CALL_madvise] = "alc",
-	[TRACE_CALL_mlock] = "al",	      [TRACE_CALL_mlock2] = "alc",
-	[TRACE_CALL_munlock] = "al",	      [TRACE_CALL_mlockall] = "c",
-	[TRACE_CALL_brk] = "a",		      [TRACE_CALL_mseal] = "alc",
-	[TRACE_CALL_mbind] = "alcacc",	      [TRACE_CALL_set_mempolicy] = "cac",
-	[TRACE_CALL_remap_file_pages] = "alclc", [TRACE_CALL_shmat] = "vac",
-	[TRACE_CALL_shmdt] = "a",	      [TRACE_CALL_prctl] = "cvvvv",
-	[TRACE_CALL_uffd_ioctl] = "vcal",     [TRACE_CALL_prlimit] = "cvv",
-	[TRACE_CALL_personality] = "c",	      [TRACE_CALL_arch_prctl] = "cv",
-	[TRACE_CALL_process_madvise] = "vavcc", [TRACE_CALL_map_shadow_stack] = "alc",
-	[TRACE_CALL_io_setup] = "va",	      [TRACE_CALL_kmmap] = "alccvl",
-	[TRACE_CALL_touch] = "al",	      [TRACE_CALL_rtouch] = "al",
-	[TRACE_CALL_exec] = "aaa",	      [TRACE_CALL_stack] = "al",
+	[TRACE_CALL_mmap] = "alccvl",
+	[TRACE_CALL_munmap] = "al",
+	[TRACE_CALL_mprotect] = "alc",
+	[TRACE_CALL_pkey_mprotect] = "alcc",
+	[TRACE_CALL_mremap] = "allca",
+	[TRACE_CALL_madvise] = "alc",
+	[TRACE_CALL_mlock] = "al",
+	[TRACE_CALL_mlock2] = "alc",
+	[TRACE_CALL_munlock] = "al",
+	[TRACE_CALL_mlockall] = "c",
+	[TRACE_CALL_brk] = "a",
+	[TRACE_CALL_mseal] = "alc",
+	[TRACE_CALL_mbind] = "alcacc",
+	[TRACE_CALL_set_mempolicy] = "cac",
+	[TRACE_CALL_remap_file_pages] = "alclc",
+	[TRACE_CALL_shmat] = "vacl",
+	[TRACE_CALL_shmdt] = "a",
+	[TRACE_CALL_prctl] = "cvvvv",
+	[TRACE_CALL_uffd_ioctl] = "vcalc",
+	[TRACE_CALL_prlimit] = "cvv",
+	[TRACE_CALL_personality] = "c",
+	[TRACE_CALL_arch_prctl] = "cv",
+	[TRACE_CALL_process_madvise] = "vavcc",
+	[TRACE_CALL_map_shadow_stack] = "alc",
+	[TRACE_CALL_io_setup] = "va",
+	[TRACE_CALL_kmmap] = "alccvl",
+	[TRACE_CALL_touch] = "al",
+	[TRACE_CALL_rtouch] = "al",
+	[TRACE_CALL_exec] = "aaa",
+	[TRACE_CALL_stack] = "al",
 	[TRACE_CALL_rlimit] = "cv",
 };
 
@@ -552,7 +566,8 @@ static int append_call(struct data_writer *writer, const struct event *event, ui
 	at = buf_reserve(&block->events, (4 + DATA_MAX_FIELDS) * VARINT_MAX);
 	if (!number || !at)
 		return -ENOMEM;
-	at = varint_put(at, (uint64_t)number << 2 | (uint64_t)(thread != writer->last_thread) << 1 | 1);
+	at = varint_put(at,
+			(uint64_t)number << 2 | (uint64_t)(thread != writer->last_thread) << 1 | 1);
 	if (thread != writer->last_thread)
 		at = varint_put(at, thread);
 	writer->last_thread = thread;
@@ -570,9 +585,11 @@ static int append_call(struct data_writer *writer, const struct event *event, ui
 
 static uint8_t *put_area(uint8_t *to, const struct seam_area *area, const struct seam_area *before)
 {
-	uint64_t start = area->start >> DATA_UNIT_SHIFT, before_end = before->end >> DATA_UNIT_SHIFT;
+	uint64_t start = area->start >> DATA_UNIT_SHIFT,
+		 before_end = before->end >> DATA_UNIT_SHIFT;
 	uint64_t before_pages = before_end - (before->start >> DATA_UNIT_SHIFT);
-	uint64_t expected = area->file && area->file == before->file ? before->pgoff + before_pages : 0;
+	uint64_t expected = area->file && area->file == before->file ? before->pgoff + before_pages
+								     : 0;
 	unsigned int mask = 0;
 
 	mask |= start != before_end ? AREA_GAP : 0;
@@ -607,7 +624,7 @@ static uint8_t *put_area(uint8_t *to, const struct seam_area *area, const struct
 static int append_areas(struct data_writer *writer, const struct event *event)
 {
 	struct buf *body = &writer->scratch;
-	const struct seam_area *before = &(const struct seam_area){ 0 };
+	const struct seam_area *before = &(const struct seam_area) { 0 };
 	uint8_t *at = buf_reserve(body, 2 * VARINT_MAX);
 
 	if (!at)
@@ -691,8 +708,12 @@ static int encode_event(struct data_writer *writer, const struct event *event, u
 
 static int append_event(struct data_writer *writer, const struct event *event, uint32_t thread)
 {
-	struct event lost = { .kind = EVENT_LOST, .space = event->space, .pid = event->pid,
-			      .tid = event->tid, .time_ns = event->time_ns, .arg = { 1 },
+	struct event lost = { .kind = EVENT_LOST,
+			      .space = event->space,
+			      .pid = event->pid,
+			      .tid = event->tid,
+			      .time_ns = event->time_ns,
+			      .arg = { 1 },
 			      .text = "a map of too many areas" };
 	bool fits = event->nr_areas <= DATA_MAX_AREAS;
 	int err;
@@ -702,9 +723,10 @@ static int append_event(struct data_writer *writer, const struct event *event, u
 		fits = false;
 		err = encode_event(writer, &lost, thread);
 	}
-	return err ? err : append_record(&writer->current->events,
-					 RECORD_EVENT + (fits ? event->kind : EVENT_LOST),
-					 &writer->scratch);
+	return err ? err
+		   : append_record(&writer->current->events,
+				   RECORD_EVENT + (fits ? event->kind : EVENT_LOST),
+				   &writer->scratch);
 }
 
 /* ---- the interface ---- */
@@ -822,7 +844,7 @@ static void free_writer(struct data_writer *writer)
 	free(writer->thread_states);
 	free(writer->scratch.data);
 	free(writer->out.data);
-	ZSTD_freeCCtx(writer->zstd);
+	compressor_free(writer->compressor);
 	free(writer);
 }
 
@@ -843,15 +865,13 @@ int data_writer_open(int fd, const struct trace_host *host, struct data_writer *
 {
 	struct data_writer *writer = calloc(1, sizeof(*writer));
 	pthread_condattr_t monotonic;
-	int err = -ENOMEM;
+	int err;
 
 	if (!writer)
 		return -ENOMEM;
 	writer->fd = fd;
 	writer->current = &writer->blocks[0];
-	writer->zstd = ZSTD_createCCtx();
-	if (!writer->zstd)
-		goto fail;
+	writer->compressor = compressor_new(); /* without one blocks are stored as they are */
 	pthread_mutex_init(&writer->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -892,7 +912,7 @@ static void append_finish(struct data_writer *writer)
 	struct buf *events = &writer->current->events;
 	uint8_t *at;
 
-	if (!events->size && begin_events(writer, &(struct event){ 0 }))
+	if (!events->size && begin_events(writer, &(struct event) { 0 }))
 		return;
 	at = begin_scratch(writer, 2 * VARINT_MAX);
 	if (!at)

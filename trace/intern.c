@@ -69,7 +69,7 @@ static int add_entry(struct intern *intern, const void *bytes, size_t size, uint
 		return -1;
 	memcpy(copy, bytes, size);
 	entry = &intern->entries[intern->nr_entries++];
-	*entry = (struct intern_entry){ .hash = hash, .bytes = copy, .size = size };
+	*entry = (struct intern_entry) { .hash = hash, .bytes = copy, .size = size };
 	return 0;
 }
 
@@ -102,5 +102,5 @@ void intern_free(struct intern *intern)
 		free(intern->entries[i].bytes);
 	free(intern->entries);
 	free(intern->slots);
-	*intern = (struct intern){ 0 };
+	*intern = (struct intern) { 0 };
 }
