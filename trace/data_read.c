@@ -134,7 +134,7 @@ static int reserve_raw(struct data_reader *reader, size_t size)
 {
 	uint8_t *raw;
 
-	if (reader->raw_room >= size + PADDING)
+	if (reader->raw && reader->raw_room >= size + PADDING)
 		return 0;
 	raw = realloc(reader->raw, size + PADDING);
 	if (!raw)
@@ -158,7 +158,7 @@ static int unpack_block(struct data_reader *reader, const struct block_header *h
 				     "compressed, and this seam was built without zstd");
 	if (header->codec == CODEC_ZSTD) {
 		if (block_decompress(reader->decompressor, reader->raw, size, header->payload,
-			       header->stored))
+				     header->stored))
 			return refuse_record(reader, error, "cannot be decompressed");
 	} else if (header->codec == CODEC_STORED && header->stored == size) {
 		memcpy(reader->raw, header->payload, size);
@@ -259,7 +259,7 @@ static void set_fact(struct trace_host *host, const char *key, size_t key_size, 
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++) {
 		void *to = (char *)host + facts[i].offset;
 
-		if (key_size != strlen(facts[i].name) || memcmp(key, facts[i].name, key_size))
+		if (key_size != strlen(facts[i].name) || memcmp(key, facts[i].name, key_size) != 0)
 			continue;
 		if (facts[i].size == sizeof(uint32_t))
 			*(uint32_t *)to = (uint32_t)value;
@@ -754,40 +754,47 @@ static void note_end(struct data_reader *reader)
 	reader->newer = false;
 }
 
+/* 1: a block of events, whose records follow; 0: another one. */
+static int read_block(struct data_reader *reader, const struct block_header *header,
+		      struct trace_error *error)
+{
+	int err;
+
+	if (header->number != reader->block_number)
+		return refuse(error, reader->at,
+			      "block %" PRIu32 " where block %" PRIu32 " was due", header->number,
+			      reader->block_number);
+	reader->block_number++;
+	if (header->kind != BLOCK_DICTIONARY && header->kind != BLOCK_EVENTS) {
+		reader->newer = true;
+		return 0;
+	}
+	if (header->dictionaries > reader->nr_dictionaries)
+		return refuse_record(reader, error, "needs a dictionary that is not there");
+	err = unpack_block(reader, header, error);
+	if (err)
+		return err;
+	if (header->kind == BLOCK_DICTIONARY)
+		return read_dictionary(reader, error);
+	reader->last_tick = varint_get(&reader->cursor);
+	reader->last_thread = 0;
+	return 1;
+}
+
 /* Goes on to the next block of events. 1; 0 at the end. */
 static int next_block(struct data_reader *reader, struct trace_error *error)
 {
 	struct block_header header;
-	int err;
+	int ret = 0;
 
 	reader->cursor = reader->end = NULL;
-	while (reader->at < reader->size && find_block(reader, &header)) {
-		if (header.number != reader->block_number)
-			return refuse(error, reader->at,
-				      "block %" PRIu32 " where block %" PRIu32 " was due",
-				      header.number, reader->block_number);
-		reader->block_number++;
-		if (header.kind == BLOCK_DICTIONARY || header.kind == BLOCK_EVENTS) {
-			if (header.dictionaries > reader->nr_dictionaries)
-				return refuse_record(reader, error,
-						     "needs a dictionary that is not there");
-			err = unpack_block(reader, &header, error);
-			if (!err && header.kind == BLOCK_DICTIONARY)
-				err = read_dictionary(reader, error);
-			if (err)
-				return err;
-		} else {
-			reader->newer = true;
-		}
+	while (!ret && reader->at < reader->size && find_block(reader, &header)) {
+		ret = read_block(reader, &header, error);
 		reader->at += header.header_size + header.stored;
-		if (header.kind == BLOCK_EVENTS) {
-			reader->last_tick = varint_get(&reader->cursor);
-			reader->last_thread = 0;
-			return 1;
-		}
 	}
-	note_end(reader);
-	return 0;
+	if (!ret)
+		note_end(reader);
+	return ret;
 }
 
 int data_reader_next(struct data_reader *reader, struct event *ret_event, struct trace_error *error)
@@ -818,7 +825,7 @@ static int read_file_header(struct data_reader *reader, struct trace_error *erro
 	const uint8_t *p = reader->data;
 	uint32_t header_size;
 
-	if (reader->size < DATA_MAGIC_SIZE || memcmp(p, DATA_MAGIC, DATA_MAGIC_SIZE))
+	if (reader->size < DATA_MAGIC_SIZE || memcmp(p, DATA_MAGIC, DATA_MAGIC_SIZE) != 0)
 		return refuse(error, 0, "not a seam.data");
 	if (reader->size < DATA_HEADER_SIZE)
 		return refuse(error, reader->size, "cut within its header");

@@ -789,9 +789,8 @@ int data_write(struct data_writer *writer, const struct event *event)
 
 static int write_file_header(struct data_writer *writer)
 {
-	uint8_t header[DATA_HEADER_SIZE];
+	uint8_t header[DATA_HEADER_SIZE] = DATA_MAGIC;
 
-	memcpy(header, DATA_MAGIC, DATA_MAGIC_SIZE);
 	put_le16(header + 8, DATA_VERSION_MAJOR);
 	put_le16(header + 10, DATA_VERSION_MINOR);
 	put_le32(header + 12, DATA_HEADER_SIZE);
