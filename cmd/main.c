@@ -22,8 +22,7 @@
 
 /* A verb stands here only once it works. */
 static const struct cmd *const cmds[] = {
-	&cmd_stat,
-	NULL, /* the end */
+	&cmd_stat, NULL, /* the end */
 };
 
 static const struct cmd *find_cmd(const char *name)

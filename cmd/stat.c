@@ -87,12 +87,14 @@ static void print_nearest_limit(const struct stat_tree *tree, FILE *out)
 {
 	const struct limit *limit = tree->limits.list;
 	char used[SHORT_TEXT], max[SHORT_TEXT];
+	char *(*text)(char *buf, uint64_t value);
 
 	if (!tree->limits.nr || !strcmp(limit->name, "vm.max_map_count") ||
 	    limit->used < limit->max / 100 * NEAR_PERCENT)
 		return;
-	fprintf(out, "; nearest limit: %s %s of %s", limit->name, count_text(used, limit->used),
-		count_text(max, limit->max));
+	text = limit->bytes ? size_text : count_text;
+	fprintf(out, "; nearest limit: %s %s of %s", limit->name, text(used, limit->used),
+		text(max, limit->max));
 }
 
 static void print_verdict(const struct stat_tree *tree, FILE *out)
@@ -300,8 +302,8 @@ static int print_report(const struct report *report, FILE *out)
 	print_spread(out, "sys", report->sys, report->nr_runs);
 	fputc('\n', out);
 	err = print_processes(report->tree, out);
-	fprintf(out, "\nlooked %s times: a peak is the highest seen%s\n",
-		count_text(looks, report->tree->looks),
+	fprintf(out, "\nlooked %s time%s: a peak is the highest seen%s\n",
+		count_text(looks, report->tree->looks), report->tree->looks == 1 ? "" : "s",
 		report->nr_runs > 1 ? "; mappings are those of the last run" : "");
 	each_note(report->tree, report->sampled, say_to_stream, out);
 	return err;
