@@ -38,7 +38,7 @@ static int parse_options(struct options *options, int argc, char **argv)
 	char *end;
 	int option;
 
-	*options = (struct options) { .runs = 1 };
+	*options = (struct options) { .runs = 1, .program = argv };
 	opterr = 0;
 	optind = 0; /* of glibc: starts anew */
 	while ((option = getopt_long(argc, argv, "+:o:r:", longs, NULL)) != -1) {
@@ -153,10 +153,10 @@ static size_t choose_shown(const struct stat_tree *tree, size_t *shown)
 	return nr;
 }
 
-static const char *end_text(char *buf, const struct stat_space *space)
+/* What the count at the end is worth. */
+static const char *end_word(const struct stat_space *space)
 {
-	count_text(buf, space->areas_end);
-	return strcat(buf, space->running ? " (runs on)" : space->end_exact ? "" : " (last look)");
+	return space->running ? " (runs on)" : space->end_exact ? "" : " (last look)";
 }
 
 static int print_processes(const struct stat_tree *tree, FILE *out)
@@ -166,7 +166,7 @@ static int print_processes(const struct stat_tree *tree, FILE *out)
 						 { "END", ALIGN_RIGHT, false },
 						 { "COMMAND", ALIGN_LEFT, true } };
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	char peak[SHORT_TEXT], end[2 * SHORT_TEXT];
+	char peak[SHORT_TEXT], end[SHORT_TEXT];
 	size_t shown[SHOWN_PROCESSES], nr = choose_shown(tree, shown);
 	int err;
 
@@ -175,7 +175,11 @@ static int print_processes(const struct stat_tree *tree, FILE *out)
 
 		table_cell(table, "%d", (int)space->pid);
 		table_cell(table, "%s", space->seen ? count_text(peak, space->areas_peak) : "?");
-		table_cell(table, "%s", space->seen ? end_text(end, space) : "?");
+		if (space->seen)
+			table_cell(table, "%s%s", count_text(end, space->areas_end),
+				   end_word(space));
+		else
+			table_cell(table, "?");
 		table_cell(table, "%s", space->comm);
 	}
 	err = table_print(table, out, true);

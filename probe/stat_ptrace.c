@@ -58,18 +58,19 @@ static struct task **chain_link(struct follower *follower, pid_t tid)
 /* The task, made when it is new. NULL: no memory; it then runs uncounted. */
 static struct task *get_task(struct follower *follower, pid_t tid)
 {
-	struct task **link = chain_link(follower, tid);
+	struct task **link = chain_link(follower, tid), *task = *link;
 
-	if (*link)
-		return *link;
-	*link = calloc(1, sizeof(**link));
-	if (!*link) {
+	if (task)
+		return task;
+	task = calloc(1, sizeof(*task));
+	if (!task) {
 		follower->tree->out_of_memory = true;
 		return NULL;
 	}
-	(*link)->tid = (*link)->tgid = tid;
-	(*link)->space = STAT_NO_SPACE;
-	return *link;
+	task->tid = task->tgid = tid;
+	task->space = STAT_NO_SPACE;
+	*link = task;
+	return task;
 }
 
 static void join_space(struct follower *follower, struct task *task, size_t index)
@@ -438,14 +439,8 @@ int stat_follow_traced(struct stat_tree *tree, struct launch *launch)
 	struct stat_pace pace;
 	uint64_t began_ns, now;
 
-	if (!get_task(&follower, launch->pid))
-		return -ENOMEM;
-	if (ptrace(PTRACE_SEIZE, launch->pid, NULL, trace_options)) {
-		int err = -errno;
-
-		free_tasks(&follower);
-		return err;
-	}
+	if (ptrace(PTRACE_SEIZE, launch->pid, NULL, trace_options))
+		return -errno;
 	began_ns = clock_ns();
 	launch_open_gate(launch);
 	stat_pace_start(&pace, began_ns);
