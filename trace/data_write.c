@@ -19,7 +19,7 @@
 #include "trace/compress.h"
 #include "trace/crc32c.h"
 #include "trace/data_format.h"
-#include "trace/data_intern.h"
+#include "trace/intern.h"
 
 #define MAX_CONSTANT_SHAPES 4096 /* from then on a call's flags are stored with each call */
 
@@ -51,7 +51,7 @@ struct data_writer {
 
 	struct block blocks[2], *current, *pending; /* pending: NULL when there is none */
 	uint64_t nr_blocks_begun;
-	struct data_intern files, modules, stacks, threads, shapes;
+	struct intern files, modules, stacks, threads, shapes;
 	struct thread_state *thread_states;
 	uint32_t nr_thread_states;
 	uint32_t last_thread; /* number; 0 at the begin of a block */
@@ -246,15 +246,15 @@ static void *writing_thread(void *arg)
 /* ---- dictionaries ---- */
 
 /* The number of the record body in scratch, which goes into the dictionary when it is new. */
-static uint32_t intern_scratch(struct data_writer *writer, struct data_intern *intern,
+static uint32_t intern_scratch(struct data_writer *writer, struct intern *intern,
 			       enum data_record kind)
 {
 	struct buf *dictionary = &writer->current->dictionary;
 	uint32_t number;
 	bool is_new;
 
-	number = data_intern_number(intern, writer->scratch.data, writer->scratch.size,
-				    DATA_MAX_NUMBERS, &is_new);
+	number = intern_number(intern, writer->scratch.data, writer->scratch.size, DATA_MAX_NUMBERS,
+			       &is_new);
 	if (block_is_empty(writer->current))
 		clock_gettime(CLOCK_MONOTONIC, &writer->current->since);
 	if (!number || (is_new && append_record(dictionary, kind, &writer->scratch))) {
@@ -835,11 +835,11 @@ static void free_writer(struct data_writer *writer)
 		free(writer->blocks[i].dictionary.data);
 		free(writer->blocks[i].events.data);
 	}
-	data_intern_free(&writer->files);
-	data_intern_free(&writer->modules);
-	data_intern_free(&writer->stacks);
-	data_intern_free(&writer->threads);
-	data_intern_free(&writer->shapes);
+	intern_free(&writer->files);
+	intern_free(&writer->modules);
+	intern_free(&writer->stacks);
+	intern_free(&writer->threads);
+	intern_free(&writer->shapes);
 	free(writer->thread_states);
 	free(writer->scratch.data);
 	free(writer->out.data);

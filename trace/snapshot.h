@@ -7,6 +7,7 @@
 #define TRACE_SNAPSHOT_H
 
 #include "trace/event.h"
+#include "trace/intern.h"
 #include "trace/source.h"
 
 struct snapshot_area {
@@ -32,16 +33,21 @@ struct snapshot {
 	uint64_t read_ns;   /* how long reading took */
 	uint64_t map_count; /* the kernel's own, where it can be read; else 0 */
 	uint64_t def_flags;
-	uint32_t threads;	/* of a live process; 0 when not known */
+	uint32_t threads;     /* of a live process; 0 when not known */
 	const char *notes[8]; /* what a person should know: constant texts */
 	unsigned int nr_notes;
-	void *arena; /* names */
+	struct intern *texts; /* where names lie: snapshot_text */
 };
 
 struct trace_error;
 /* From text. -EINVAL with *ret_error: the line that broke it. */
 int snapshot_from_text(const struct source *source, bool skip_bad, struct snapshot *ret_snapshot,
 		       struct trace_error *ret_error);
+/* The number of a text, the same for the same bytes; *ret_text (may be NULL) lives as long as
+ * the snapshot. 0 without memory. */
+uint32_t snapshot_text(struct snapshot *snapshot, const void *data, size_t len,
+		       const char **ret_text);
+/* Gives back all that the snapshot holds; a zeroed one is allowed. */
 void snapshot_free(struct snapshot *snapshot);
 
 #endif

@@ -32,16 +32,13 @@ enum source_kind {
 	SOURCE_NR_KINDS
 };
 
-/* The first bytes of a seam.data file. */
-#define SOURCE_DATA_MAGIC "seamdata"
-
 struct source {
 	const char *name; /* as the user wrote it; "-" is standard input */
 	const char *data;
 	size_t size;
 	enum source_kind kind;
-	uint64_t line; /* SOURCE_UNKNOWN: the line that broke it */
-	bool mapped;   /* internal */
+	uint64_t line;	       /* SOURCE_UNKNOWN: the line that broke it */
+	bool mapped, borrowed; /* internal: where data comes from */
 };
 
 /* -errno of open or read. Directories and devices without an end are refused (-EINVAL). */

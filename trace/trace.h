@@ -64,7 +64,7 @@ const struct trace_error *trace_last_error(const struct trace *trace);
 /* Complete only after trace_next returned 0. */
 const struct trace_facts *trace_facts(const struct trace *trace);
 const struct trace_file *trace_file(const struct trace *trace, uint32_t id);
-/* The text of a call stack, a frame a line, innermost first; NULL when there is none. */
+/* The text of a call stack, a frame a line, innermost first; until the next call. NULL: none. */
 const char *trace_stack(const struct trace *trace, uint32_t id);
 void trace_close(struct trace *trace);
 

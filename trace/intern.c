@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "trace/data_intern.h"
+#include "trace/intern.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct data_intern_entry {
+struct intern_entry {
 	uint64_t hash;
 	void *bytes;
 	size_t size;
@@ -25,7 +25,7 @@ static uint64_t hash_bytes(const uint8_t *p, size_t size)
 	return hash ^ hash >> 32;
 }
 
-static int grow_slots(struct data_intern *intern)
+static int grow_slots(struct intern *intern)
 {
 	uint32_t nr_slots = intern->slots ? (intern->slot_mask + 1) * 2 : 256;
 	uint32_t *slots = calloc(nr_slots, sizeof(*slots));
@@ -45,10 +45,10 @@ static int grow_slots(struct data_intern *intern)
 	return 0;
 }
 
-static int grow_entries(struct data_intern *intern)
+static int grow_entries(struct intern *intern)
 {
 	uint32_t room = intern->entries_room ? intern->entries_room * 2 : 64;
-	struct data_intern_entry *entries = reallocarray(intern->entries, room, sizeof(*entries));
+	struct intern_entry *entries = reallocarray(intern->entries, room, sizeof(*entries));
 
 	if (!entries)
 		return -1;
@@ -57,24 +57,25 @@ static int grow_entries(struct data_intern *intern)
 	return 0;
 }
 
-static int add_entry(struct data_intern *intern, const void *bytes, size_t size, uint64_t hash)
+static int add_entry(struct intern *intern, const void *bytes, size_t size, uint64_t hash)
 {
-	struct data_intern_entry *entry;
+	struct intern_entry *entry;
 	void *copy;
 
 	if (intern->nr_entries == intern->entries_room && grow_entries(intern))
 		return -1;
-	copy = malloc(size ? size : 1);
+	copy = malloc(size + 1);
 	if (!copy)
 		return -1;
 	memcpy(copy, bytes, size);
+	((char *)copy)[size] = '\0';
 	entry = &intern->entries[intern->nr_entries++];
-	*entry = (struct data_intern_entry) { .hash = hash, .bytes = copy, .size = size };
+	*entry = (struct intern_entry) { .hash = hash, .bytes = copy, .size = size };
 	return 0;
 }
 
-uint32_t data_intern_number(struct data_intern *intern, const void *bytes, size_t size,
-			    uint32_t max, bool *ret_new)
+uint32_t intern_number(struct intern *intern, const void *bytes, size_t size, uint32_t max,
+		       bool *ret_new)
 {
 	uint64_t hash = hash_bytes(bytes, size), at;
 	uint32_t number;
@@ -83,7 +84,7 @@ uint32_t data_intern_number(struct data_intern *intern, const void *bytes, size_
 	if ((!intern->slots || intern->nr_entries > intern->slot_mask / 2) && grow_slots(intern))
 		return 0;
 	for (at = hash; (number = intern->slots[at & intern->slot_mask]); at++) {
-		const struct data_intern_entry *entry = &intern->entries[number - 1];
+		const struct intern_entry *entry = &intern->entries[number - 1];
 
 		if (entry->hash == hash && entry->size == size &&
 		    !memcmp(entry->bytes, bytes, size))
@@ -96,11 +97,16 @@ uint32_t data_intern_number(struct data_intern *intern, const void *bytes, size_
 	return intern->nr_entries;
 }
 
-void data_intern_free(struct data_intern *intern)
+const char *intern_text(const struct intern *intern, uint32_t number)
+{
+	return number && number <= intern->nr_entries ? intern->entries[number - 1].bytes : NULL;
+}
+
+void intern_free(struct intern *intern)
 {
 	for (uint32_t i = 0; i < intern->nr_entries; i++)
 		free(intern->entries[i].bytes);
 	free(intern->entries);
 	free(intern->slots);
-	*intern = (struct data_intern) { 0 };
+	*intern = (struct intern) { 0 };
 }

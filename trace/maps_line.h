@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/maps_line.h - single lines of maps, smaps and numa_maps, and of the texts they are pasted in.
+ */
+#ifndef TRACE_MAPS_LINE_H
+#define TRACE_MAPS_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct maps_line {
+	uint64_t start, end;
+	char perms[4]; /* 'r' or '-', 'w' or '-', 'x' or '-', 'p', 's' or '-' */
+	uint64_t offset;
+	uint32_t dev_major, dev_minor;
+	uint64_t inode;
+	const char *name; /* in the text, not terminated; as maps prints it */
+	size_t name_len;
+};
+
+enum maps_line_kind {
+	MAPS_LINE_NONE,	   /* some other text */
+	MAPS_LINE_AREA,	   /* *ret_line is filled */
+	MAPS_LINE_BROKEN,  /* begins like an area and does not go on like one */
+	MAPS_LINE_KEY,	   /* "Rss:   4 kB" of smaps; use maps_key */
+	MAPS_LINE_NUMA,	   /* a line of numa_maps: start and name are filled */
+	MAPS_LINE_ELISION, /* says that lines were left out */
+	MAPS_LINE_BLANK,
+};
+
+/*
+ * What the line [at, end) is, behind quote marks, indentation and HTML tags. For a broken line
+ * *ret_expected says what was missing.
+ */
+enum maps_line_kind maps_line_parse(const char *at, const char *end, struct maps_line *ret_line,
+				    const char **ret_expected);
+
+struct maps_key {
+	const char *name; /* without ':' */
+	size_t name_len;
+	const char *value, *value_end;
+};
+/* Splits a MAPS_LINE_KEY. */
+void maps_key_split(const char *at, const char *end, struct maps_key *ret_key);
+
+/* Behind indentation, "> " marks (also as "&gt;") and HTML tags. *@ret_quoted: marks were found. */
+const char *unquote(const char *at, const char *end, bool *ret_quoted);
+/* "....", "<snip>", "... 12 lines ...", "[...]". */
+bool elision_line(const char *at, const char *end);
+
+#endif

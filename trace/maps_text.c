@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The areas of a process from the text of maps, smaps or numa_maps, also cut, pasted, indented or
+ * quoted, or in the middle of a mail. Two reads of such a file are not one moment: lines may come
+ * twice, overlap or be empty, and that is mended here once for everyone behind.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/grow.h"
+#include "trace/maps_line.h"
+#include "trace/scan.h"
+#include "trace/snapshot.h"
+#include "trace/trace.h"
+#include "trace/vmflags.h"
+
+#define PAGE_SHIFT 12
+#define PAGE_MASK ((UINT64_C(1) << PAGE_SHIFT) - 1)
+#define VSYSCALL UINT64_C(0xffffffffff600000)
+/* Bits above all of the kernel's for codes of VmFlags that are not known here. */
+#define UNKNOWN_SHIFT 48
+#define NR_UNKNOWN 16
+
+/* What the text said of an area beside the area itself. */
+struct entry {
+	struct snapshot_area area;
+	uint32_t excerpt;
+	bool has_flags;
+};
+
+struct reader {
+	const struct source *source;
+	bool strict; /* a file of maps, not a text in which some stand */
+	bool skip_bad;
+	struct snapshot *snapshot;
+	struct trace_error *error;
+	struct entry *entries;
+	uint32_t nr, room;
+	uint32_t excerpt;	/* the present one */
+	uint32_t excerpt_first; /* its first entry */
+	bool repeating;		/* the last line had stood before */
+	bool open;		/* keys belong to the last entry */
+	bool wants_count;	/* the last line was a "wc -l" */
+	uint32_t repeated, overlapping, empty;
+	bool pkeys;
+	char unknown[NR_UNKNOWN][2]; /* codes of VmFlags */
+	unsigned int nr_unknown;
+	uint64_t line;
+};
+
+static void note(struct snapshot *snapshot, const char *text)
+{
+	if (snapshot->nr_notes < sizeof(snapshot->notes) / sizeof(snapshot->notes[0]))
+		snapshot->notes[snapshot->nr_notes++] = text;
+}
+
+static int fail(struct reader *reader, uint64_t line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int fail(struct reader *reader, uint64_t line, const char *format, ...)
+{
+	va_list args;
+
+	memset(reader->error, 0, sizeof(*reader->error));
+	reader->error->line = line;
+	va_start(args, format);
+	vsnprintf(reader->error->text, sizeof(reader->error->text), format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+/* A line that cannot be read: among prose it is prose. */
+static int bad_line(struct reader *reader, const char *at, const char *end, const char *expected)
+{
+	size_t len = (size_t)(end - at);
+
+	if (!reader->strict)
+		return 0;
+	if (reader->skip_bad) {
+		reader->snapshot->bad_lines++;
+		return 0;
+	}
+	return fail(reader, reader->line, "'%.*s': expected %s", (int)(len > 60 ? 60 : len), at,
+		    expected);
+}
+
+/* The device and inode, or the path where there are none; 0 for no file. */
+static int file_id(struct reader *reader, const struct maps_line *line, uint64_t *ret_file)
+{
+	uint64_t key[3] = { line->dev_major, line->dev_minor, line->inode };
+	uint32_t id = 0;
+
+	*ret_file = 0;
+	if (line->inode || line->dev_major || line->dev_minor)
+		id = snapshot_text(reader->snapshot, key, sizeof(key), NULL);
+	else if (line->name_len && line->name[0] == '/')
+		id = snapshot_text(reader->snapshot, line->name, line->name_len, NULL);
+	else
+		return 0;
+	*ret_file = id;
+	return id ? 0 : -ENOMEM;
+}
+
+static bool begins(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+static uint32_t traits_of(const char *name)
+{
+	if (begins(name, "/dev/zero") || begins(name, "/memfd:") || begins(name, "/SYSV") ||
+	    begins(name, "/dev/shm/") || begins(name, "[anon_shmem:"))
+		return SEAM_TRAIT_SHMEM;
+	if (!strcmp(name, "[vdso]") || begins(name, "[vvar"))
+		return SEAM_TRAIT_NO_SPLIT;
+	return 0;
+}
+
+/* "&lt;" and its like in a name; in place, the text only gets shorter. */
+static void decode_entities(char *name)
+{
+	static const struct {
+		const char *entity;
+		char c;
+	} entities[] = { { "&lt;", '<' }, { "&gt;", '>' }, { "&amp;", '&' }, { "&quot;", '"' } };
+	char *to = name;
+
+	for (const char *from = name; *from;) {
+		size_t i, n = sizeof(entities) / sizeof(entities[0]);
+
+		for (i = 0; i < n && !begins(from, entities[i].entity); i++)
+			;
+		*to++ = i < n ? entities[i].c : *from;
+		from += i < n ? strlen(entities[i].entity) : 1;
+	}
+	*to = 0;
+}
+
+static int set_name(struct reader *reader, struct snapshot_area *area, const char *text, size_t len)
+{
+	char *copy = strndup(text, len);
+	uint32_t id;
+
+	if (!copy)
+		return -ENOMEM;
+	decode_entities(copy);
+	id = snapshot_text(reader->snapshot, copy, strlen(copy), &area->name);
+	free(copy);
+	if (!id)
+		return -ENOMEM;
+	area->area.traits = traits_of(area->name);
+	area->area.name = begins(area->name, "[anon:") || begins(area->name, "[anon_shmem:") ? id
+											     : 0;
+	return 0;
+}
+
+static uint64_t flags_of(const char *perms)
+{
+	return (perms[0] == 'r' ? SEAM_VM_READ : 0) | (perms[1] == 'w' ? SEAM_VM_WRITE : 0) |
+	       (perms[2] == 'x' ? SEAM_VM_EXEC : 0) |
+	       (perms[3] == 's' ? SEAM_VM_SHARED | SEAM_VM_MAYSHARE : 0);
+}
+
+static bool same_kind(const struct seam_area *a, const struct seam_area *b)
+{
+	return a->flags == b->flags && a->file == b->file;
+}
+
+/* Has this very range stood in the present excerpt before? Its entries ascend. */
+static bool stood_before(const struct reader *reader, uint64_t start, uint64_t end)
+{
+	uint32_t low = reader->excerpt_first, high = reader->nr;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		const struct seam_area *area = &reader->entries[mid].area.area;
+
+		if (area->start == start)
+			return area->end == end;
+		if (area->start < start)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return false;
+}
+
+/*
+ * Where a line goes that does not lie above the last one. True when it is to be added (perhaps as
+ * the first of another excerpt), false when the last entry has taken it in or it says nothing new.
+ */
+static bool place_line(struct reader *reader, const struct seam_area *area)
+{
+	struct seam_area *last = &reader->entries[reader->nr - 1].area.area;
+
+	if (area->start >= last->end)
+		return true;
+	if (stood_before(reader, area->start, area->end) ||
+	    (reader->repeating && area->start < last->start)) {
+		reader->repeated++;
+		reader->repeating = true;
+		return false;
+	}
+	if (area->start < last->start) {
+		reader->excerpt++;
+		reader->excerpt_first = reader->nr;
+		return true;
+	}
+	reader->overlapping++;
+	if (area->start > last->start) {
+		last->end = area->start;
+		return true;
+	}
+	if (same_kind(last, area) && area->end > last->end)
+		last->end = area->end; /* it has grown between two reads */
+	return false;
+}
+
+static int add_area(struct reader *reader, const struct maps_line *line)
+{
+	struct entry *entry;
+	struct seam_area area = {
+		.start = line->start,
+		.end = line->end,
+		.flags = flags_of(line->perms),
+	};
+
+	if (file_id(reader, line, &area.file))
+		return -ENOMEM;
+	if (area.file)
+		area.pgoff = line->offset >> PAGE_SHIFT;
+	reader->open = false;
+	if (line->start == line->end) {
+		reader->empty++;
+		return 0;
+	}
+	if (word_is(line->name, line->name_len, "[vsyscall]") || line->start == VSYSCALL)
+		return 0;
+	if (reader->nr > reader->excerpt_first && !place_line(reader, &area))
+		return 0;
+	reader->repeating = false;
+	if (grow(&reader->entries, reader->nr, &reader->room, sizeof(*reader->entries)))
+		return -ENOMEM;
+	entry = &reader->entries[reader->nr];
+	memset(entry, 0, sizeof(*entry));
+	entry->area.area = area;
+	entry->area.dev_major = line->dev_major;
+	entry->area.dev_minor = line->dev_minor;
+	entry->area.inode = line->inode;
+	entry->area.line = reader->line;
+	entry->excerpt = reader->excerpt;
+	if (set_name(reader, &entry->area, line->name, line->name_len))
+		return -ENOMEM;
+	reader->nr++;
+	reader->open = true;
+	return 0;
+}
+
+/* The bit of a code that is not in the table: the same for the same code in this text. */
+static uint64_t unknown_flag(struct reader *reader, const char *code)
+{
+	unsigned int i;
+
+	for (i = 0; i < reader->nr_unknown; i++)
+		if (!memcmp(reader->unknown[i], code, 2))
+			break;
+	if (i == reader->nr_unknown && i < NR_UNKNOWN) {
+		memcpy(reader->unknown[i], code, 2);
+		reader->nr_unknown++;
+	}
+	return UINT64_C(1) << (UNKNOWN_SHIFT + (i < NR_UNKNOWN ? i : NR_UNKNOWN - 1));
+}
+
+static uint64_t vm_flag(struct reader *reader, const char *code, size_t len)
+{
+	uint64_t bit;
+
+	if (len != 2)
+		return 0;
+	bit = vmflags_bit(code);
+	if (bit)
+		return bit;
+	/* gone since; never told two areas apart that could join */
+	if (!memcmp(code, "dw", 2) || !memcmp(code, "nl", 2))
+		return 0;
+	return unknown_flag(reader, code);
+}
+
+static void read_vm_flags(struct reader *reader, struct entry *entry, const struct maps_key *key)
+{
+	const char *at = key->value;
+	uint64_t pkey = entry->area.area.flags & SEAM_VM_PKEY;
+	uint64_t flags = 0;
+
+	for (scan_blanks(&at, key->value_end); at < key->value_end;
+	     scan_blanks(&at, key->value_end)) {
+		const char *code = at;
+
+		while (at < key->value_end && !is_blank(*at))
+			at++;
+		flags |= vm_flag(reader, code, (size_t)(at - code));
+	}
+	entry->area.area.flags = flags | pkey;
+	entry->has_flags = true;
+}
+
+static void read_key(struct reader *reader, const char *at, const char *end)
+{
+	struct entry *entry = &reader->entries[reader->nr - 1];
+	struct maps_key key;
+	uint64_t value = 0;
+
+	maps_key_split(at, end, &key);
+	if (word_is(key.name, key.name_len, "VmFlags")) {
+		read_vm_flags(reader, entry, &key);
+		return;
+	}
+	if (!scan_decimal(&key.value, key.value_end, &value))
+		return;
+	if (word_is(key.name, key.name_len, "Anonymous") ||
+	    word_is(key.name, key.name_len, "Swap")) {
+		entry->area.anonymous_bytes += value << 10;
+	} else if (word_is(key.name, key.name_len, "ProtectionKey")) {
+		reader->pkeys = true;
+		entry->area.area.flags |= value << SEAM_VM_PKEY_SHIFT & SEAM_VM_PKEY;
+	}
+}
+
+/* numa_maps tells starts and policies, no ends. */
+static int add_numa(struct reader *reader, const struct maps_line *numa)
+{
+	struct maps_line line = *numa;
+	struct entry *entry;
+	uint32_t policy;
+	int r;
+
+	if (reader->source->kind != SOURCE_NUMA_MAPS)
+		return 0;
+	line.end = line.start + (PAGE_MASK + 1);
+	line.name_len = 0;
+	memcpy(line.perms, "---p", 4);
+	if (line.end < line.start)
+		return 0;
+	r = add_area(reader, &line);
+	if (r || !reader->open)
+		return r;
+	entry = &reader->entries[reader->nr - 1];
+	if (word_is(numa->name, numa->name_len, "default"))
+		return 0;
+	policy = snapshot_text(reader->snapshot, numa->name, numa->name_len, NULL);
+	entry->area.area.numa = policy;
+	return policy ? 0 : -ENOMEM;
+}
+
+/* "wc -l" and the number that it printed, on the next line or before the file's name. */
+static void read_count(struct reader *reader, const char *at, const char *end)
+{
+	uint64_t count;
+	const char *p = unquote(at, end, NULL);
+	bool command = find_text(p, end, "wc -l") != NULL;
+
+	if (scan_decimal(&p, end, &count)) {
+		scan_blanks(&p, end);
+		if ((p == end && reader->wants_count) ||
+		    (p < end && *p == '/' && find_text(p, end, "maps"))) {
+			if (!reader->snapshot->counted)
+				reader->snapshot->counted = count;
+		}
+	}
+	reader->wants_count = command;
+}
+
+/* A path that a mailer has wrapped to the next line. */
+static int continue_name(struct reader *reader, const char *at, const char *end, bool *ret_taken)
+{
+	struct entry *entry = reader->nr ? &reader->entries[reader->nr - 1] : NULL;
+
+	at = unquote(at, end, NULL);
+	*ret_taken = entry && reader->open && entry->area.line + 1 == reader->line && at < end &&
+		     *at == '/' && entry->area.inode && !*entry->area.name;
+	return *ret_taken ? set_name(reader, &entry->area, at, (size_t)(end - at)) : 0;
+}
+
+static int read_other(struct reader *reader, const char *at, const char *end)
+{
+	bool taken;
+	int r = continue_name(reader, at, end, &taken);
+
+	if (r || taken)
+		return r;
+	read_count(reader, at, end);
+	return bad_line(reader, at, end, "a line of maps, like 00400000-00452000 r-xp 00000000");
+}
+
+static int read_line(struct reader *reader, const char *at, const char *end, bool whole)
+{
+	struct maps_line line;
+	const char *expected = NULL;
+
+	switch (maps_line_parse(at, end, &line, &expected)) {
+	case MAPS_LINE_AREA:
+		reader->wants_count = false;
+		return add_area(reader, &line);
+	case MAPS_LINE_NUMA:
+		return add_numa(reader, &line);
+	case MAPS_LINE_KEY:
+		if (reader->open)
+			read_key(reader, at, end);
+		return 0;
+	case MAPS_LINE_ELISION:
+		reader->open = false;
+		reader->snapshot->cut++;
+		return 0;
+	case MAPS_LINE_BLANK:
+		return 0;
+	case MAPS_LINE_BROKEN:
+		if (whole)
+			return bad_line(reader, at, end, expected);
+		reader->snapshot->cut++; /* in the middle of its last line */
+		return 0;
+	case MAPS_LINE_NONE:
+		break;
+	}
+	trim_right(at, &end);
+	if (!whole && reader->strict && reader->nr) {
+		reader->snapshot->cut++;
+		return 0;
+	}
+	return read_other(reader, at, end);
+}
+
+static int read_lines(struct reader *reader)
+{
+	const char *at = reader->source->data, *end = at + reader->source->size;
+	int r = 0;
+
+	while (!r && at < end) {
+		const char *stop = line_end(at, end);
+
+		reader->line++;
+		r = read_line(reader, at, stop, stop < end);
+		at = stop + 1;
+	}
+	return r;
+}
+
+/* The excerpt with the most areas; [*ret_first, *ret_first + *ret_nr). */
+static void largest_excerpt(const struct reader *reader, uint32_t *ret_first, uint32_t *ret_nr)
+{
+	uint32_t first = 0, best = 0, best_nr = 0;
+
+	for (uint32_t i = 0; i < reader->nr; i++) {
+		if (reader->entries[i].excerpt != reader->entries[first].excerpt)
+			first = i;
+		if (i - first + 1 > best_nr) {
+			best = first;
+			best_nr = i - first + 1;
+		}
+	}
+	*ret_first = best;
+	*ret_nr = best_nr;
+}
+
+/*
+ * True when all areas have their VmFlags. A last one without them was cut off in the middle and is
+ * left out.
+ */
+static bool all_flags(struct reader *reader, const struct entry *entries, uint32_t *nr)
+{
+	uint32_t with = 0;
+
+	for (uint32_t i = 0; i < *nr; i++)
+		with += entries[i].has_flags;
+	if (with == *nr)
+		return with != 0;
+	if (with && with == *nr - 1 && !entries[with].has_flags) {
+		reader->snapshot->cut++;
+		(*nr)--;
+		return true;
+	}
+	if (with)
+		note(reader->snapshot, "VmFlags are missing in some areas: flags left aside");
+	return false;
+}
+
+static uint32_t sees_of(const struct reader *reader, bool flags)
+{
+	if (reader->source->kind == SOURCE_NUMA_MAPS)
+		return SEES_NUMA;
+	return SEES_RANGE | SEES_OFFSET | SEES_INODE | SEES_NAME | (flags ? SEES_FLAGS : 0) |
+	       (reader->pkeys ? SEES_PKEY : 0);
+}
+
+static const char *source_word(const struct reader *reader)
+{
+	switch (reader->source->kind) {
+	case SOURCE_SMAPS:
+		return "smaps";
+	case SOURCE_NUMA_MAPS:
+		return "numa_maps";
+	case SOURCE_MAIL:
+		return "text";
+	default:
+		return "maps";
+	}
+}
+
+static void take_notes(struct reader *reader)
+{
+	struct snapshot *snapshot = reader->snapshot;
+
+	if (reader->excerpt)
+		note(snapshot, "more than one map in the text: the largest was taken");
+	if (reader->repeated)
+		note(snapshot, "lines stand there twice, as when a map changes while it is read");
+	if (reader->overlapping)
+		note(snapshot, "areas overlap, as when a map changes while it is read");
+	if (reader->empty)
+		note(snapshot, "areas without length left out");
+	if (reader->nr_unknown)
+		note(snapshot, "VmFlags holds codes that are not known here");
+	if (reader->source->kind == SOURCE_NUMA_MAPS)
+		note(snapshot, "numa_maps tells no ends: which areas touch is not visible");
+}
+
+/* Moves the chosen entries into the snapshot. */
+static int finish(struct reader *reader)
+{
+	struct snapshot *snapshot = reader->snapshot;
+	uint32_t first, nr;
+	bool flags;
+
+	largest_excerpt(reader, &first, &nr);
+	if (!nr)
+		return fail(reader, 0,
+			    "no line of maps found; expected lines like "
+			    "00400000-00452000 r-xp 00000000 08:02 173521 /bin/cat");
+	flags = all_flags(reader, reader->entries + first, &nr);
+	snapshot->areas = calloc(nr, sizeof(*snapshot->areas));
+	if (!snapshot->areas)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++) {
+		snapshot->areas[i] = reader->entries[first + i].area;
+		if (!flags)
+			snapshot->areas[i].area.flags &= SEAM_VM_RWX | SEAM_VM_SHARED |
+							 SEAM_VM_MAYSHARE | SEAM_VM_PKEY;
+	}
+	snapshot->nr_areas = nr;
+	snapshot->sees = sees_of(reader, flags);
+	snapshot->source = source_word(reader);
+	take_notes(reader);
+	return 0;
+}
+
+static bool holds_maps(enum source_kind kind)
+{
+	return kind == SOURCE_MAPS || kind == SOURCE_SMAPS || kind == SOURCE_NUMA_MAPS ||
+	       kind == SOURCE_MAIL;
+}
+
+int snapshot_from_text(const struct source *source, bool skip_bad, struct snapshot *ret_snapshot,
+		       struct trace_error *ret_error)
+{
+	struct snapshot snapshot = { .pid = -1 };
+	struct reader reader = {
+		.source = source,
+		.strict = source->kind != SOURCE_MAIL,
+		.skip_bad = skip_bad,
+		.snapshot = &snapshot,
+		.error = ret_error,
+	};
+	int r;
+
+	if (!holds_maps(source->kind))
+		return fail(&reader, source->line,
+			    "this is %s; expected maps, smaps or a text in "
+			    "which they stand",
+			    source_kind_name(source->kind));
+	r = read_lines(&reader);
+	if (!r)
+		r = finish(&reader);
+	free(reader.entries);
+	if (r)
+		snapshot_free(&snapshot);
+	else
+		*ret_snapshot = snapshot;
+	return r;
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Opening what the user named, and telling by its content what it is.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "trace/data.h"
+#include "trace/maps_line.h"
+#include "trace/ops.h"
+#include "trace/scan.h"
+#include "trace/source.h"
+#include "trace/strace_line.h"
+
+/* Larger files are mapped rather than read: they must then not be cut while they are used. */
+#define READ_MAX ((size_t)256 << 20)
+/* Where an input without an end is given up. */
+#define STREAM_MAX ((size_t)4 << 30)
+/* How much of a text is looked at once something is known of it, and how much if nothing is. */
+#define ENOUGH_LINES 2000
+#define ENOUGH_BYTES ((size_t)8 << 20)
+
+static const char *const kind_names[SOURCE_NR_KINDS] = {
+	[SOURCE_UNKNOWN] = "of no kind that is known",
+	[SOURCE_MAPS] = "maps text",
+	[SOURCE_SMAPS] = "smaps text",
+	[SOURCE_NUMA_MAPS] = "numa_maps text",
+	[SOURCE_DATA] = "a seam.data recording",
+	[SOURCE_STRACE] = "an strace log",
+	[SOURCE_OPS] = "an operation script",
+	[SOURCE_MAIL] = "a text with excerpts",
+	[SOURCE_CORE] = "a core file",
+	[SOURCE_HS_ERR] = "a JVM error log (hs_err)",
+	[SOURCE_PERF_TRACE] = "perf trace output",
+	[SOURCE_PERF_SCRIPT] = "perf script output",
+	[SOURCE_BPFTRACE] = "bpftrace output",
+	[SOURCE_GDB_MAPPINGS] = "gdb's info proc mappings",
+	[SOURCE_PMAP] = "pmap output",
+	[SOURCE_VMMAP] = "macOS vmmap output",
+	[SOURCE_PROCSTAT] = "FreeBSD procstat output",
+	[SOURCE_KDUMP] = "FreeBSD kdump output",
+	[SOURCE_STRACE_COUNTS] = "the table of strace -c",
+};
+
+const char *source_kind_name(enum source_kind kind)
+{
+	return kind_names[kind];
+}
+
+/* What a text is made of, by lines. */
+struct tally {
+	uint64_t maps, keys, numa, strace, ops, elisions, other, lines;
+	uint64_t first_other;	  /* line number */
+	enum source_kind foreign; /* the mark of a format that is refused */
+	bool headers, quoted, table;
+	bool first_seen, prose_first;
+};
+
+/* A mark that only one foreign format has: at the line's beginning, or anywhere in it. */
+static const struct {
+	enum source_kind kind;
+	bool anywhere;
+	const char *text;
+} marks[] = {
+	{ SOURCE_HS_ERR, false, "# A fatal error has been detected by the Java Runtime" },
+	{ SOURCE_BPFTRACE, false, "Attaching " },
+	{ SOURCE_BPFTRACE, false, "Attached " },
+	{ SOURCE_BPFTRACE, false, "@" },
+	{ SOURCE_GDB_MAPPINGS, true, "Mapped address spaces:" },
+	{ SOURCE_GDB_MAPPINGS, true, "Start Addr " },
+	{ SOURCE_PMAP, false, "Address           Kbytes" },
+	{ SOURCE_PMAP, false, "Address   Kbytes" },
+	{ SOURCE_VMMAP, true, "==== Non-writable regions for process" },
+	{ SOURCE_VMMAP, false, "REGION TYPE  " },
+	{ SOURCE_PROCSTAT, true, " START                END PRT " },
+	{ SOURCE_PERF_SCRIPT, true, " syscalls:sys_enter_" },
+	{ SOURCE_PERF_SCRIPT, true, " syscalls:sys_exit_" },
+	{ SOURCE_PERF_SCRIPT, true, ": sys_enter_mmap: " },
+	{ SOURCE_PERF_SCRIPT, true, ": sys_enter: NR " },
+	{ SOURCE_KDUMP, true, " CALL  " },
+	{ SOURCE_KDUMP, true, " RET   " },
+};
+
+/* "     0.995 ( 0.031 ms): comm/123 mmap(" */
+static bool perf_trace_line(const char *at, const char *end)
+{
+	uint64_t value;
+	const char *close;
+
+	scan_blanks(&at, end);
+	if (!scan_decimal(&at, end, &value) || !scan_char(&at, end, '.') ||
+	    !scan_decimal(&at, end, &value) || !scan_text(&at, end, " ("))
+		return false;
+	close = memchr(at, ')', (size_t)(end - at));
+	return close && end - close > 2 && close[1] == ':' && close[2] == ' ';
+}
+
+/* "00007f35e698b000     516 ..." or "...  516K rw---   [ anon ]" */
+static bool pmap_line(const char *at, const char *end)
+{
+	uint64_t value;
+	unsigned int digits;
+
+	at = unquote(at, end, NULL);
+	digits = scan_hex(&at, end, &value);
+	if ((digits != 16 && digits != 8) || at == end || !is_blank(*at))
+		return false;
+	scan_blanks(&at, end);
+	if (!scan_decimal(&at, end, &value))
+		return false;
+	while (at < end && (is_blank(*at) || is_digit(*at) || *at == 'K'))
+		at++;
+	return end - at >= 5 && (at[0] == 'r' || at[0] == '-') && (at[1] == 'w' || at[1] == '-') &&
+	       (at[2] == 'x' || at[2] == '-');
+}
+
+static enum source_kind foreign_mark(const char *at, const char *end)
+{
+	size_t len = (size_t)(end - at);
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		size_t mark = strlen(marks[i].text);
+
+		if (marks[i].anywhere ? find_text(at, end, marks[i].text) != NULL
+				      : len >= mark && !memcmp(at, marks[i].text, mark))
+			return marks[i].kind;
+	}
+	if (perf_trace_line(at, end))
+		return SOURCE_PERF_TRACE;
+	return pmap_line(at, end) ? SOURCE_PMAP : SOURCE_UNKNOWN;
+}
+
+static bool header_line(const char *at, const char *end)
+{
+	static const char *const headers[] = { "From:", "To:",	       "Subject:",
+					       "Date:", "Message-Id:", "Message-ID:",
+					       "From ", "Cc:",	       "In-Reply-To:" };
+
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+		const char *p = at;
+
+		if (scan_text(&p, end, headers[i]))
+			return true;
+	}
+	return false;
+}
+
+static void count_other(struct tally *tally, const char *at, const char *end)
+{
+	if (!tally->other++)
+		tally->first_other = tally->lines;
+	if (header_line(at, end))
+		tally->headers = true;
+	if (tally->foreign == SOURCE_UNKNOWN)
+		tally->foreign = foreign_mark(at, end);
+	if (!tally->first_seen)
+		tally->prose_first = true;
+}
+
+/* Counts one line. Quote marks hide nothing. */
+static void count_line(struct tally *tally, const char *at, const char *end)
+{
+	struct maps_line maps;
+	struct strace_line line;
+	bool quoted;
+	const char *inner = unquote(at, end, &quoted);
+
+	tally->lines++;
+	trim_right(inner, &end);
+	if (inner == end)
+		return;
+	switch (maps_line_parse(inner, end, &maps, NULL)) {
+	case MAPS_LINE_AREA:
+		tally->maps++;
+		break;
+	case MAPS_LINE_KEY:
+		tally->keys++;
+		break;
+	case MAPS_LINE_NUMA:
+		tally->numa++;
+		break;
+	case MAPS_LINE_ELISION:
+		tally->elisions++;
+		break;
+	default:
+		strace_line_parse(quoted ? inner : at, end, &line);
+		if (line.kind == STRACE_LINE_STACK && !tally->strace)
+			line.kind = STRACE_LINE_OTHER;
+		if (line.kind == STRACE_LINE_TABLE)
+			tally->table = true;
+		else if (line.kind == STRACE_LINE_STACK || strace_line_looks(inner, end))
+			tally->strace++;
+		else if (ops_line_looks(inner, end))
+			tally->ops++;
+		else if (*inner == '#' && tally->ops)
+			break;
+		else if (*inner == '#' && !tally->strace && !tally->maps && !tally->first_seen)
+			return;
+		else
+			count_other(tally, inner, end);
+	}
+	tally->quoted |= quoted;
+	tally->first_seen = true;
+}
+
+/* The kind of a text, from what it is made of. */
+static enum source_kind judge(const struct tally *tally)
+{
+	bool prose = tally->headers || tally->prose_first;
+
+	if (tally->ops && !tally->strace && !tally->maps && tally->other <= tally->ops)
+		return SOURCE_OPS;
+	if (tally->foreign != SOURCE_UNKNOWN && !tally->strace && !tally->maps)
+		return tally->foreign;
+	if (tally->strace) {
+		if (prose || tally->quoted || tally->elisions || tally->maps ||
+		    tally->other > tally->strace)
+			return SOURCE_MAIL;
+		return SOURCE_STRACE;
+	}
+	if (tally->maps) {
+		if (prose || tally->other > tally->maps + tally->keys)
+			return SOURCE_MAIL;
+		return tally->keys ? SOURCE_SMAPS : SOURCE_MAPS;
+	}
+	if (tally->numa && !prose)
+		return SOURCE_NUMA_MAPS;
+	return tally->table ? SOURCE_STRACE_COUNTS : SOURCE_UNKNOWN;
+}
+
+static void recognise_text(struct source *source)
+{
+	struct tally tally = { 0 };
+	const char *at = source->data, *end = at + source->size;
+
+	while (at < end) {
+		const char *stop = line_end(at, end);
+		uint64_t known = tally.strace + tally.maps + tally.ops + tally.numa;
+
+		if ((known && tally.lines >= ENOUGH_LINES && !tally.prose_first) ||
+		    (size_t)(at - source->data) > ENOUGH_BYTES)
+			break;
+		count_line(&tally, at, stop);
+		at = stop + 1;
+	}
+	source->kind = judge(&tally);
+	if (source->kind == SOURCE_UNKNOWN)
+		source->line = tally.first_other ? tally.first_other : 1;
+}
+
+static bool is_binary(const struct source *source)
+{
+	size_t head = source->size < 4096 ? source->size : 4096;
+
+	return memchr(source->data, 0, head) != NULL;
+}
+
+static bool is_core(const struct source *source)
+{
+	const unsigned char *p = (const unsigned char *)source->data;
+
+	if (source->size < 20 || memcmp(p, "\177ELF", 4))
+		return false;
+	/* e_type is ET_CORE, in the file's own byte order (e_ident[EI_DATA]) */
+	return p[5] == 2 ? p[16] == 0 && p[17] == 4 : p[16] == 4 && p[17] == 0;
+}
+
+static void recognise(struct source *source)
+{
+	source->kind = SOURCE_UNKNOWN;
+	source->line = 0;
+	if (!source->size)
+		return;
+	if (source->size >= DATA_MAGIC_SIZE && !memcmp(source->data, DATA_MAGIC, DATA_MAGIC_SIZE))
+		source->kind = SOURCE_DATA;
+	else if (is_core(source))
+		source->kind = SOURCE_CORE;
+	else if (is_binary(source))
+		source->line = 1;
+	else
+		recognise_text(source);
+}
+
+/* Reads to the end. The size is only a guess: files of /proc have none, others grow. */
+static int read_all(int fd, size_t guess, struct source *source)
+{
+	size_t room = guess + 4096, size = 0;
+	char *data = malloc(room), *more;
+	ssize_t n;
+
+	if (!data)
+		return -ENOMEM;
+	for (;;) {
+		if (size == room) {
+			if (room >= STREAM_MAX) {
+				free(data);
+				return -EFBIG;
+			}
+			more = realloc(data, room * 2);
+			if (!more) {
+				free(data);
+				return -ENOMEM;
+			}
+			data = more;
+			room *= 2;
+		}
+		n = read(fd, data + size, room - size);
+		if (n == 0)
+			break;
+		if (n < 0 && errno != EINTR) {
+			int error = errno;
+
+			free(data);
+			return -error;
+		}
+		size += n > 0 ? (size_t)n : 0;
+	}
+	source->data = data;
+	source->size = size;
+	return 0;
+}
+
+static int map_all(int fd, size_t size, struct source *source)
+{
+	void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	madvise(p, size, MADV_SEQUENTIAL);
+	source->data = p;
+	source->size = size;
+	source->mapped = true;
+	return 0;
+}
+
+/* Directories and devices without an end are no input; a terminal and /dev/null are. */
+static bool readable_kind(int fd, const struct stat *st)
+{
+	if (S_ISREG(st->st_mode) || S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode))
+		return true;
+	return S_ISCHR(st->st_mode) && (isatty(fd) || st->st_rdev == makedev(1, 3));
+}
+
+static int take_all(int fd, struct source *source)
+{
+	struct stat st;
+	size_t size;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!readable_kind(fd, &st))
+		return -EINVAL;
+	size = S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0;
+	if (size > READ_MAX && lseek(fd, 0, SEEK_CUR) == 0)
+		return map_all(fd, size, source);
+	return read_all(fd, size, source);
+}
+
+int source_open(const char *path, struct source *ret_source)
+{
+	struct source source = { .name = path };
+	bool from_stdin = !strcmp(path, "-");
+	int fd = from_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = take_all(fd, &source);
+	if (!from_stdin)
+		close(fd);
+	if (r)
+		return r;
+	recognise(&source);
+	*ret_source = source;
+	return 0;
+}
+
+void source_from_buffer(const char *name, const void *data, size_t size, struct source *ret_source)
+{
+	*ret_source =
+		(struct source) { .name = name, .data = data, .size = size, .borrowed = true };
+	recognise(ret_source);
+}
+
+void source_close(struct source *source)
+{
+	if (source->mapped)
+		munmap((void *)source->data, source->size);
+	else if (!source->borrowed)
+		free((void *)source->data);
+	*source = (struct source) { 0 };
+}
