@@ -203,6 +203,20 @@ static bool key_line(const char *at, const char *end)
 	       word_is(name, len, "THPeligible");
 }
 
+/* A line that begins with an address; MAPS_LINE_NONE when it is some other text after all. */
+static enum maps_line_kind parse_address(const char *at, const char *end, struct maps_line *line,
+					 const char **ret_expected)
+{
+	if (!scan_hex(&at, end, &line->start) || at == end)
+		return MAPS_LINE_NONE;
+	if (is_blank(*at))
+		return parse_numa(at, end, line) ? MAPS_LINE_NUMA : MAPS_LINE_NONE;
+	if (!scan_char(&at, end, '-') || !scan_hex(&at, end, &line->end) || at == end ||
+	    !is_blank(*at))
+		return MAPS_LINE_NONE;
+	return parse_area(at, end, line, ret_expected);
+}
+
 enum maps_line_kind maps_line_parse(const char *at, const char *end, struct maps_line *ret_line,
 				    const char **ret_expected)
 {
@@ -214,17 +228,10 @@ enum maps_line_kind maps_line_parse(const char *at, const char *end, struct maps
 	trim_right(at, &end);
 	if (at == end)
 		return MAPS_LINE_BLANK;
-	if (scan_hex(&at, end, &line.start)) {
-		if (at < end && is_blank(*at))
-			kind = parse_numa(at, end, &line) ? MAPS_LINE_NUMA : MAPS_LINE_NONE;
-		else if (scan_char(&at, end, '-') && scan_hex(&at, end, &line.end) && at < end &&
-			 is_blank(*at))
-			kind = parse_area(at, end, &line, ret_expected ? ret_expected : &unused);
-		else
-			kind = MAPS_LINE_NONE;
-		*ret_line = line;
+	kind = parse_address(at, end, &line, ret_expected ? ret_expected : &unused);
+	*ret_line = line;
+	if (kind != MAPS_LINE_NONE)
 		return kind;
-	}
 	if (key_line(at, end))
 		return MAPS_LINE_KEY;
 	return elision_line(at, end) ? MAPS_LINE_ELISION : MAPS_LINE_NONE;

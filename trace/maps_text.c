@@ -574,6 +574,11 @@ int snapshot_from_text(const struct source *source, bool skip_bad, struct snapsh
 	};
 	int r;
 
+	if (source->kind == SOURCE_UNKNOWN)
+		return fail(&reader, source->line,
+			    source->size ? "not a map: expected lines like "
+					   "00400000-00452000 r-xp 00000000 08:02 173521 /bin/cat"
+					 : "empty: expected maps");
 	if (!holds_maps(source->kind))
 		return fail(&reader, source->line,
 			    "this is %s; expected maps, smaps or a text in "

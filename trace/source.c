@@ -163,11 +163,39 @@ static void count_other(struct tally *tally, const char *at, const char *end)
 		tally->prose_first = true;
 }
 
+/* " > file(symbol+0x1) [0x2]" below a call: not a quoted line. */
+static bool stack_line(const struct tally *tally, const char *at, const char *end)
+{
+	struct strace_line line;
+
+	if (!tally->strace)
+		return false;
+	strace_line_parse(at, end, &line);
+	return line.kind == STRACE_LINE_STACK;
+}
+
+/* Counts one line that is neither of maps nor blank. */
+static void count_text(struct tally *tally, const char *at, const char *end)
+{
+	struct strace_line line;
+
+	strace_line_parse(at, end, &line);
+	if (line.kind == STRACE_LINE_TABLE)
+		tally->table = true;
+	else if (strace_line_looks(at, end))
+		tally->strace++;
+	else if (ops_line_looks(at, end))
+		tally->ops++;
+	else if (*at != '#' || tally->strace || tally->maps)
+		count_other(tally, at, end);
+	else if (tally->foreign == SOURCE_UNKNOWN)
+		tally->foreign = foreign_mark(at, end);
+}
+
 /* Counts one line. Quote marks hide nothing. */
 static void count_line(struct tally *tally, const char *at, const char *end)
 {
 	struct maps_line maps;
-	struct strace_line line;
 	bool quoted;
 	const char *inner = unquote(at, end, &quoted);
 
@@ -175,6 +203,10 @@ static void count_line(struct tally *tally, const char *at, const char *end)
 	trim_right(inner, &end);
 	if (inner == end)
 		return;
+	if (stack_line(tally, at, end)) {
+		tally->strace++;
+		return;
+	}
 	switch (maps_line_parse(inner, end, &maps, NULL)) {
 	case MAPS_LINE_AREA:
 		tally->maps++;
@@ -189,24 +221,10 @@ static void count_line(struct tally *tally, const char *at, const char *end)
 		tally->elisions++;
 		break;
 	default:
-		strace_line_parse(quoted ? inner : at, end, &line);
-		if (line.kind == STRACE_LINE_STACK && !tally->strace)
-			line.kind = STRACE_LINE_OTHER;
-		if (line.kind == STRACE_LINE_TABLE)
-			tally->table = true;
-		else if (line.kind == STRACE_LINE_STACK || strace_line_looks(inner, end))
-			tally->strace++;
-		else if (ops_line_looks(inner, end))
-			tally->ops++;
-		else if (*inner == '#' && tally->ops)
-			break;
-		else if (*inner == '#' && !tally->strace && !tally->maps && !tally->first_seen)
-			return;
-		else
-			count_other(tally, inner, end);
+		count_text(tally, inner, end);
 	}
 	tally->quoted |= quoted;
-	tally->first_seen = true;
+	tally->first_seen |= *inner != '#';
 }
 
 /* The kind of a text, from what it is made of. */

@@ -275,7 +275,7 @@ void strace_line_parse(const char *at, const char *end, struct strace_line *ret_
 	scan_blanks(&at, end);
 	if (at == end) {
 		line.kind = STRACE_LINE_BLANK;
-	} else if (*at == '>' && at > start) {
+	} else if (*at == '>' && at > start && end[-1] == ']') {
 		line.kind = STRACE_LINE_STACK;
 	} else if (!parse_message(at, end, &line) && !parse_table(at, end, &line)) {
 		at = start;
