@@ -472,7 +472,7 @@ const struct cmd cmd_stat = {
 	.help = "  -r, --repeat N   run it N times; medians, and the least and the most\n"
 		"  --sample         attach nothing: a setuid program keeps its rights, but "
 		"children\n"
-		"                   that live shorter than a look (1 to 20 ms) may be missed\n"
+		"                   that live shorter than a look (1 to 10 ms) may be missed\n"
 		"  --json           one JSON object\n"
 		"  -o, --output F   the report goes to F, not to stderr\n"
 		"\n"

@@ -10,7 +10,7 @@
 #include "probe/procfs.h"
 
 #define SHORTEST_PERIOD_NS UINT64_C(1000000)
-#define LONGEST_PERIOD_NS UINT64_C(20000000)
+#define LONGEST_PERIOD_NS UINT64_C(10000000)
 #define LOOK_SHARE 50
 
 void stat_pace_start(struct stat_pace *pace, uint64_t now_ns)

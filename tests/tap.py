@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tests in Python that print TAP: ok(condition, 'what'), skip('what', 'why'), then done()."""
+import sys
+
+count = failures = 0
+
+
+def ok(condition, what, *seen):
+    """seen: printed when it fails."""
+    global count, failures
+    count += 1
+    failures += not condition
+    print(f'{"" if condition else "not "}ok {count} - {what}', flush=True)
+    if not condition:
+        for value in seen:
+            print('#', str(value).replace('\n', '\n# '), flush=True)
+    return bool(condition)
+
+
+def skip(what, why):
+    global count
+    count += 1
+    print(f'ok {count} - {what} # SKIP {why}', flush=True)
+
+
+def done():
+    print(f'1..{count}')
+    sys.exit(1 if failures else 0)
