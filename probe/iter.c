@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "probe/iter.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "probe/bpf/record.h"
+#include "trace/trace.h"
+
+void iter_drop_privileges(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	uint32_t keep = CAP_TO_MASK(CAP_BPF) | CAP_TO_MASK(CAP_PERFMON);
+
+	if (syscall(SYS_capget, &header, data))
+		return;
+	/* kernels before 5.8 want CAP_SYS_ADMIN instead; they have no such iterator either */
+	data[0] = (struct __user_cap_data_struct) { 0 };
+	data[1] = (struct __user_cap_data_struct) {
+		.effective = data[1].effective & keep,
+		.permitted = data[1].permitted & keep,
+	};
+	syscall(SYS_capset, &header, data);
+}
+
+#ifdef HAVE_LIBBPF
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "probe/bpf/areas.skel.h"
+
+/* What an iterator wrote, whole. */
+struct bytes {
+	char *data;
+	size_t size, room;
+};
+
+static char last_message[ITER_WHY_SIZE];
+
+/* libbpf's words are for its developers; the last one is kept for ours. */
+static int keep_message(enum libbpf_print_level level, const char *format, va_list args)
+{
+	if (level == LIBBPF_WARN)
+		vsnprintf(last_message, sizeof(last_message), format, args);
+	return 0;
+}
+
+static int refuse(char *why, int err, const char *what)
+{
+	size_t len = strcspn(last_message, "\n");
+
+	if (err == -EPERM || err == -EACCES) {
+		snprintf(why, ITER_WHY_SIZE, "%s: CAP_BPF and CAP_PERFMON are needed", what);
+		return -EPERM;
+	}
+	snprintf(why, ITER_WHY_SIZE, "%s: %s%s%.*s", what, strerror(-err), len ? ": " : "",
+		 (int)len, last_message);
+	return err;
+}
+
+/* The records one after the other, each checked to lie whole within what was read. */
+struct walk {
+	const char *at, *end;
+};
+
+static const struct area_record *next_area(struct walk *walk, const struct mm_record **ret_mm)
+{
+	while (walk->at < walk->end) {
+		size_t left = (size_t)(walk->end - walk->at);
+		const struct mm_record *mm = (const void *)walk->at;
+		const struct area_record *area = (const void *)walk->at;
+
+		if (left >= sizeof(*mm) && mm->kind == RECORD_MM) {
+			*ret_mm = mm;
+			walk->at += sizeof(*mm);
+			continue;
+		}
+		if (left < sizeof(*area) || area->kind != RECORD_AREA ||
+		    area->size < sizeof(*area) || area->size > left)
+			return NULL;
+		walk->at += area->size;
+		return area;
+	}
+	return NULL;
+}
+
+/* The kernel fills at most this much a read, with whole records (kernel/bpf/bpf_iter.c). */
+#define ITER_BUFFER 32768
+
+/* True when what was read last, from @from on, goes on behind what was read before. */
+typedef bool goes_on_fn(const struct bytes *bytes, size_t from, void *ctx);
+
+static int read_all(int fd, struct bytes *bytes, goes_on_fn *goes_on, void *ctx)
+{
+	ssize_t got;
+
+	for (;;) {
+		if (bytes->room - bytes->size < ITER_BUFFER) {
+			size_t room = bytes->room ? bytes->room * 2 : 4 * ITER_BUFFER;
+			char *data = realloc(bytes->data, room);
+
+			if (!data)
+				return -ENOMEM;
+			bytes->data = data;
+			bytes->room = room;
+		}
+		got = read(fd, bytes->data + bytes->size, bytes->room - bytes->size);
+		if (got > 0) {
+			size_t from = bytes->size;
+
+			bytes->size += (size_t)got;
+			if (goes_on && !goes_on(bytes, from, ctx)) {
+				bytes->size = from;
+				return 0;
+			}
+		} else if (!got) {
+			return 0;
+		} else if (errno != EINTR && errno != EAGAIN) {
+			return -errno;
+		}
+	}
+}
+
+/* Opens the programs with all but @wanted left out. */
+static struct areas_bpf *open_programs(bool areas)
+{
+	struct areas_bpf *skel;
+
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	libbpf_set_print(keep_message);
+	last_message[0] = 0;
+	skel = areas_bpf__open();
+	if (skel) {
+		bpf_program__set_autoload(skel->progs.areas, areas);
+		bpf_program__set_autoload(skel->progs.counts, !areas);
+	}
+	return skel;
+}
+
+static int run_iterator(struct bpf_program *program, const struct bpf_iter_attach_opts *opts,
+			struct bytes *bytes, goes_on_fn *goes_on, void *ctx)
+{
+	struct bpf_link *link = bpf_program__attach_iter(program, opts);
+	int fd, err;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	if (fd < 0) {
+		err = -errno;
+	} else {
+		err = read_all(fd, bytes, goes_on, ctx);
+		close(fd);
+	}
+	bpf_link__destroy(link);
+	return err;
+}
+
+/*
+ * Filtered to one task, the iterator of 6.18 does not end: behind the last area it gives the last
+ * buffer again, and again. Areas come in address order, so that shows.
+ */
+static bool areas_go_on(const struct bytes *bytes, size_t from, void *ctx)
+{
+	struct walk walk = { bytes->data + from, bytes->data + bytes->size };
+	const struct mm_record *mm = NULL;
+	const struct area_record *area = next_area(&walk, &mm);
+	uint64_t *last_start = ctx;
+
+	if (!area || (*last_start && area->start <= *last_start))
+		return false;
+	for (; area; area = next_area(&walk, &mm))
+		*last_start = area->start;
+	return true;
+}
+
+/* @filter: the kernel picks the task (6.1-); else the program does. */
+static int read_areas(pid_t tid, bool filter, struct bytes *bytes, char *why)
+{
+	union bpf_iter_link_info info = { .task.tid = (uint32_t)tid };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
+	struct areas_bpf *skel = open_programs(true);
+	uint64_t last_start = 0;
+	int err;
+
+	if (!skel)
+		return refuse(why, -errno, "opening the BPF program");
+	if (!filter)
+		skel->rodata->only_tid = tid;
+	err = areas_bpf__load(skel);
+	if (err) {
+		err = refuse(why, err, "loading the BPF program");
+	} else {
+		err = run_iterator(skel->progs.areas, filter ? &opts : NULL, bytes, areas_go_on,
+				   &last_start);
+		if (err && !(filter && (err == -EINVAL || err == -E2BIG)))
+			err = refuse(why, err, "reading areas by BPF");
+	}
+	areas_bpf__destroy(skel);
+	return err;
+}
+
+/* Numbers for pointers, in order of first sight. */
+struct numbers {
+	struct {
+		uint64_t key;
+		uint32_t number;
+	} * slots;
+	size_t room;
+	uint32_t nr;
+};
+
+static int numbers_init(struct numbers *numbers, size_t most)
+{
+	for (numbers->room = 16; numbers->room < most * 2;)
+		numbers->room *= 2;
+	numbers->slots = calloc(numbers->room, sizeof(*numbers->slots));
+	numbers->nr = 0;
+	return numbers->slots ? 0 : -ENOMEM;
+}
+
+static uint32_t number_of(struct numbers *numbers, uint64_t key)
+{
+	size_t at = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 20 & (numbers->room - 1);
+
+	if (!key)
+		return 0;
+	while (numbers->slots[at].key && numbers->slots[at].key != key)
+		at = (at + 1) & (numbers->room - 1);
+	if (!numbers->slots[at].key) {
+		numbers->slots[at].key = key;
+		numbers->slots[at].number = ++numbers->nr;
+	}
+	return numbers->slots[at].number;
+}
+
+static uint64_t text_key(const char *text)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return hash | 1;
+}
+
+/* As show_map_vma and arch_vma_name print them (6.18 fs/proc/task_mmu.c). */
+static const char *special_name(const struct area_record *area, const struct mm_record *mm)
+{
+	if (area->traits & AREA_MAY_SPLIT && !(area->flags & SEAM_VM_HUGETLB))
+		return area->flags & SEAM_VM_EXEC ? "[vdso]" : "[vvar]";
+	if (area->start < mm->brk && area->end > mm->start_brk)
+		return "[heap]";
+	if (area->start <= mm->start_stack && area->end >= mm->start_stack)
+		return "[stack]";
+	return "";
+}
+
+struct maps {
+	struct numbers anon, file, policy, uffd, name;
+	const char **paths; /* by file number */
+};
+
+static int maps_init(struct maps *maps, size_t most)
+{
+	memset(maps, 0, sizeof(*maps));
+	maps->paths = calloc(most + 1, sizeof(*maps->paths));
+	if (!maps->paths || numbers_init(&maps->anon, most) || numbers_init(&maps->file, most) ||
+	    numbers_init(&maps->policy, most) || numbers_init(&maps->uffd, most) ||
+	    numbers_init(&maps->name, most))
+		return -ENOMEM;
+	return 0;
+}
+
+static void maps_free(struct maps *maps)
+{
+	free(maps->anon.slots);
+	free(maps->file.slots);
+	free(maps->policy.slots);
+	free(maps->uffd.slots);
+	free(maps->name.slots);
+	free(maps->paths);
+}
+
+static void convert(const struct area_record *record, const struct mm_record *mm, struct maps *maps,
+		    struct snapshot_area *ret)
+{
+	const char *texts = (const char *)(record + 1);
+	uint32_t file = number_of(&maps->file, record->file);
+
+	*ret = (struct snapshot_area){
+		.area = {
+			.start = record->start,
+			.end = record->end,
+			.flags = record->flags,
+			.pgoff = record->pgoff,
+			.file = file,
+			.anon_vma = number_of(&maps->anon, record->anon_vma),
+			.anon_chain = record->chain,
+			.numa = number_of(&maps->policy, record->policy),
+			.uffd = number_of(&maps->uffd, record->uffd),
+		},
+		.dev_major = record->dev >> 20,
+		.dev_minor = record->dev & 0xfffff,
+		.inode = record->inode,
+	};
+	if (record->traits & AREA_CLOSE)
+		ret->area.traits |= SEAM_TRAIT_CLOSE;
+	if (record->traits & AREA_MAY_SPLIT && !(record->flags & SEAM_VM_HUGETLB))
+		ret->area.traits |= SEAM_TRAIT_NO_SPLIT;
+	if (record->path_len && file)
+		maps->paths[file] = texts + record->name_len;
+	if (record->name_len)
+		ret->area.name = number_of(&maps->name, text_key(texts));
+	if (file)
+		ret->name = maps->paths[file] ? maps->paths[file] : "";
+	else
+		ret->name = record->name_len ? texts : special_name(record, mm);
+}
+
+static uint32_t seen_fields(uint32_t lacks)
+{
+	uint32_t sees = SEES_RANGE | SEES_FLAGS | SEES_ALL_FLAGS | SEES_OFFSET | SEES_ANON_OFFSET |
+			SEES_INODE | SEES_FILE | SEES_ANON_VMA | SEES_CLOSE | SEES_PKEY;
+
+	/* a kernel that was built without a thing has none of it to see */
+	return sees | SEES_UFFD | SEES_NAME | (lacks & LACKS_NUMA ? 0 : SEES_NUMA);
+}
+
+static int to_snapshot(struct bytes *bytes, struct snapshot *ret)
+{
+	struct walk walk = { bytes->data, bytes->data + bytes->size };
+	const struct mm_record *mm = NULL;
+	const struct area_record *area;
+	struct maps maps;
+	size_t nr = 0;
+	int err = 0;
+
+	while (next_area(&walk, &mm))
+		nr++;
+	if (!mm || !nr)
+		return -ESRCH;
+	memset(ret, 0, sizeof(*ret));
+	ret->areas = calloc(nr, sizeof(*ret->areas));
+	err = maps_init(&maps, nr);
+	if (err || !ret->areas) {
+		maps_free(&maps);
+		free(ret->areas);
+		return -ENOMEM;
+	}
+	walk.at = bytes->data;
+	while (ret->nr_areas < nr && (area = next_area(&walk, &mm)))
+		convert(area, mm, &maps, &ret->areas[ret->nr_areas++]);
+	maps_free(&maps);
+	ret->source = "bpf";
+	ret->sees = seen_fields(mm->lacks);
+	ret->map_count = mm->lacks & LACKS_MAP_COUNT ? 0 : mm->map_count;
+	ret->def_flags = mm->def_flags;
+	snprintf(ret->comm, sizeof(ret->comm), "%.16s", mm->comm);
+	ret->arena = bytes->data; /* names lie in it */
+	return 0;
+}
+
+int iter_snapshot(pid_t tid, struct snapshot *ret_snapshot, char *why)
+{
+	struct bytes bytes = { 0 };
+	int err = read_areas(tid, true, &bytes, why);
+
+	if (err == -EINVAL || err == -E2BIG) {
+		bytes.size = 0;
+		err = read_areas(tid, false, &bytes, why);
+	}
+	if (!err) {
+		err = to_snapshot(&bytes, ret_snapshot);
+		if (err)
+			snprintf(why, ITER_WHY_SIZE, "reading areas by BPF: %s",
+				 err == -ESRCH ? "it has no memory" : strerror(-err));
+	}
+	if (err)
+		free(bytes.data);
+	return err;
+}
+
+/* One line a process out of one a thread. */
+static size_t compact_counts(const struct bytes *bytes, struct iter_count *counts)
+{
+	const struct count_record *record = (const void *)bytes->data;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < bytes->size / sizeof(*record); i++, record++) {
+		if (nr && counts[nr - 1].pid == (pid_t)record->tgid)
+			continue;
+		counts[nr] = (struct iter_count) { .pid = (pid_t)record->tgid,
+						   .areas = record->map_count,
+						   .total_pages = record->total_pages };
+		memcpy(counts[nr].comm, record->comm, sizeof(counts[nr].comm) - 1);
+		nr++;
+	}
+	return nr;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct count_record *x = a, *y = b;
+
+	return x->tgid < y->tgid ? -1 : x->tgid > y->tgid;
+}
+
+int iter_counts(struct iter_count **ret_counts, size_t *ret_nr, char *why)
+{
+	struct areas_bpf *skel = open_programs(false);
+	struct bytes bytes = { 0 };
+	struct iter_count *counts;
+	int err;
+
+	if (!skel)
+		return refuse(why, -errno, "opening the BPF program");
+	err = areas_bpf__load(skel);
+	if (!err)
+		err = run_iterator(skel->progs.counts, NULL, &bytes, NULL, NULL);
+	areas_bpf__destroy(skel);
+	if (err) {
+		free(bytes.data);
+		return refuse(why, err, "counting areas by BPF");
+	}
+	qsort(bytes.data, bytes.size / sizeof(struct count_record), sizeof(struct count_record),
+	      by_pid);
+	counts = calloc(bytes.size / sizeof(struct count_record) + 1, sizeof(*counts));
+	if (!counts) {
+		free(bytes.data);
+		return -ENOMEM;
+	}
+	*ret_nr = compact_counts(&bytes, counts);
+	*ret_counts = counts;
+	free(bytes.data);
+	return 0;
+}
+
+#else
+
+int iter_snapshot(pid_t tid, struct snapshot *ret_snapshot, char *why)
+{
+	snprintf(why, ITER_WHY_SIZE, "this seam was built without libbpf");
+	return -EOPNOTSUPP;
+}
+
+int iter_counts(struct iter_count **ret_counts, size_t *ret_nr, char *why)
+{
+	snprintf(why, ITER_WHY_SIZE, "this seam was built without libbpf");
+	return -EOPNOTSUPP;
+}
+
+#endif
