@@ -208,49 +208,6 @@ static int read_areas(pid_t tid, bool filter, struct bytes *bytes, char *why)
 	return err;
 }
 
-/* Numbers for pointers, in order of first sight. */
-struct numbers {
-	struct {
-		uint64_t key;
-		uint32_t number;
-	} * slots;
-	size_t room;
-	uint32_t nr;
-};
-
-static int numbers_init(struct numbers *numbers, size_t most)
-{
-	for (numbers->room = 16; numbers->room < most * 2;)
-		numbers->room *= 2;
-	numbers->slots = calloc(numbers->room, sizeof(*numbers->slots));
-	numbers->nr = 0;
-	return numbers->slots ? 0 : -ENOMEM;
-}
-
-static uint32_t number_of(struct numbers *numbers, uint64_t key)
-{
-	size_t at = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 20 & (numbers->room - 1);
-
-	if (!key)
-		return 0;
-	while (numbers->slots[at].key && numbers->slots[at].key != key)
-		at = (at + 1) & (numbers->room - 1);
-	if (!numbers->slots[at].key) {
-		numbers->slots[at].key = key;
-		numbers->slots[at].number = ++numbers->nr;
-	}
-	return numbers->slots[at].number;
-}
-
-static uint64_t text_key(const char *text)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return hash | 1;
-}
-
 /* As show_map_vma and arch_vma_name print them (6.18 fs/proc/task_mmu.c). */
 static const char *special_name(const struct area_record *area, const struct mm_record *mm)
 {
@@ -263,37 +220,52 @@ static const char *special_name(const struct area_record *area, const struct mm_
 	return "";
 }
 
-struct maps {
-	struct numbers anon, file, policy, uffd, name;
+/* Numbers for the kernel's pointers, and for policies by value. */
+struct identities {
+	struct intern anon, file, policy, uffd;
 	const char **paths; /* by file number */
+	bool no_memory;
 };
 
-static int maps_init(struct maps *maps, size_t most)
+static uint32_t number_of(struct identities *ids, struct intern *intern, uint64_t key)
 {
-	memset(maps, 0, sizeof(*maps));
-	maps->paths = calloc(most + 1, sizeof(*maps->paths));
-	if (!maps->paths || numbers_init(&maps->anon, most) || numbers_init(&maps->file, most) ||
-	    numbers_init(&maps->policy, most) || numbers_init(&maps->uffd, most) ||
-	    numbers_init(&maps->name, most))
-		return -ENOMEM;
-	return 0;
+	uint32_t number;
+	bool fresh;
+
+	if (!key)
+		return 0;
+	number = intern_number(intern, &key, sizeof(key), UINT32_MAX, &fresh);
+	ids->no_memory |= !number;
+	return number;
 }
 
-static void maps_free(struct maps *maps)
+static void free_identities(struct identities *ids)
 {
-	free(maps->anon.slots);
-	free(maps->file.slots);
-	free(maps->policy.slots);
-	free(maps->uffd.slots);
-	free(maps->name.slots);
-	free(maps->paths);
+	intern_free(&ids->anon);
+	intern_free(&ids->file);
+	intern_free(&ids->policy);
+	intern_free(&ids->uffd);
+	free(ids->paths);
 }
 
-static void convert(const struct area_record *record, const struct mm_record *mm, struct maps *maps,
-		    struct snapshot_area *ret)
+static const char *keep_text(struct snapshot *snapshot, struct identities *ids, const char *text,
+			     uint32_t *ret_number)
 {
+	const char *kept = "";
+	uint32_t number = snapshot_text(snapshot, text, strlen(text), &kept);
+
+	ids->no_memory |= !number;
+	if (ret_number)
+		*ret_number = number;
+	return number ? kept : "";
+}
+
+static void convert(const struct area_record *record, const struct mm_record *mm,
+		    struct snapshot *snapshot, struct identities *ids)
+{
+	struct snapshot_area *ret = &snapshot->areas[snapshot->nr_areas++];
 	const char *texts = (const char *)(record + 1);
-	uint32_t file = number_of(&maps->file, record->file);
+	uint32_t file = number_of(ids, &ids->file, record->file);
 
 	*ret = (struct snapshot_area){
 		.area = {
@@ -302,27 +274,28 @@ static void convert(const struct area_record *record, const struct mm_record *mm
 			.flags = record->flags,
 			.pgoff = record->pgoff,
 			.file = file,
-			.anon_vma = number_of(&maps->anon, record->anon_vma),
+			.anon_vma = number_of(ids, &ids->anon, record->anon_vma),
 			.anon_chain = record->chain,
-			.numa = number_of(&maps->policy, record->policy),
-			.uffd = number_of(&maps->uffd, record->uffd),
+			.numa = number_of(ids, &ids->policy, record->policy),
+			.uffd = number_of(ids, &ids->uffd, record->uffd),
 		},
 		.dev_major = record->dev >> 20,
 		.dev_minor = record->dev & 0xfffff,
 		.inode = record->inode,
+		.name = "",
 	};
 	if (record->traits & AREA_CLOSE)
 		ret->area.traits |= SEAM_TRAIT_CLOSE;
 	if (record->traits & AREA_MAY_SPLIT && !(record->flags & SEAM_VM_HUGETLB))
 		ret->area.traits |= SEAM_TRAIT_NO_SPLIT;
 	if (record->path_len && file)
-		maps->paths[file] = texts + record->name_len;
-	if (record->name_len)
-		ret->area.name = number_of(&maps->name, text_key(texts));
+		ids->paths[file] = keep_text(snapshot, ids, texts + record->name_len, NULL);
 	if (file)
-		ret->name = maps->paths[file] ? maps->paths[file] : "";
+		ret->name = ids->paths[file] ? ids->paths[file] : "";
+	else if (record->name_len)
+		ret->name = keep_text(snapshot, ids, texts, &ret->area.name);
 	else
-		ret->name = record->name_len ? texts : special_name(record, mm);
+		ret->name = special_name(record, mm);
 }
 
 static uint32_t seen_fields(uint32_t lacks)
@@ -334,14 +307,13 @@ static uint32_t seen_fields(uint32_t lacks)
 	return sees | SEES_UFFD | SEES_NAME | (lacks & LACKS_NUMA ? 0 : SEES_NUMA);
 }
 
-static int to_snapshot(struct bytes *bytes, struct snapshot *ret)
+static int to_snapshot(const struct bytes *bytes, struct snapshot *ret)
 {
 	struct walk walk = { bytes->data, bytes->data + bytes->size };
 	const struct mm_record *mm = NULL;
 	const struct area_record *area;
-	struct maps maps;
+	struct identities ids = { 0 };
 	size_t nr = 0;
-	int err = 0;
 
 	while (next_area(&walk, &mm))
 		nr++;
@@ -349,22 +321,21 @@ static int to_snapshot(struct bytes *bytes, struct snapshot *ret)
 		return -ESRCH;
 	memset(ret, 0, sizeof(*ret));
 	ret->areas = calloc(nr, sizeof(*ret->areas));
-	err = maps_init(&maps, nr);
-	if (err || !ret->areas) {
-		maps_free(&maps);
-		free(ret->areas);
+	ids.paths = calloc(nr + 1, sizeof(*ids.paths));
+	ids.no_memory = !ret->areas || !ids.paths;
+	walk.at = bytes->data;
+	while (!ids.no_memory && ret->nr_areas < nr && (area = next_area(&walk, &mm)))
+		convert(area, mm, ret, &ids);
+	free_identities(&ids);
+	if (ids.no_memory) {
+		snapshot_free(ret);
 		return -ENOMEM;
 	}
-	walk.at = bytes->data;
-	while (ret->nr_areas < nr && (area = next_area(&walk, &mm)))
-		convert(area, mm, &maps, &ret->areas[ret->nr_areas++]);
-	maps_free(&maps);
 	ret->source = "bpf";
 	ret->sees = seen_fields(mm->lacks);
 	ret->map_count = mm->lacks & LACKS_MAP_COUNT ? 0 : mm->map_count;
 	ret->def_flags = mm->def_flags;
 	snprintf(ret->comm, sizeof(ret->comm), "%.16s", mm->comm);
-	ret->arena = bytes->data; /* names lie in it */
 	return 0;
 }
 
@@ -383,8 +354,7 @@ int iter_snapshot(pid_t tid, struct snapshot *ret_snapshot, char *why)
 			snprintf(why, ITER_WHY_SIZE, "reading areas by BPF: %s",
 				 err == -ESRCH ? "it has no memory" : strerror(-err));
 	}
-	if (err)
-		free(bytes.data);
+	free(bytes.data);
 	return err;
 }
 
