@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* cmd/policy.h - the value of --kernel. */
+#ifndef CMD_POLICY_H
+#define CMD_POLICY_H
+
+#include <stdbool.h>
+
+#include <seam/policy.h>
+
+#include "cmd/cmd.h"
+
+/*
+ * The policy that @spec names ("linux-host" too). NULL: the running kernel's for a living process;
+ * for a file, which may be from anywhere, the newest living one (@of_file).
+ * 0, or EXIT_USAGE after a message.
+ */
+int cmd_policy(const struct cmd *cmd, const char *spec, bool of_file,
+	       struct seam_policy *ret_policy);
+
+#endif

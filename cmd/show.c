@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * seam show: one screen about the map of a process or of a saved text.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/fail_on.h"
+#include "cmd/policy.h"
+#include "cmd/show_screen.h"
+#include "cmd/target.h"
+#include "face/show.h"
+#include "ui/table.h"
+
+#define MAX_CONDITIONS 16
+#define LABEL_SIZE 256
+
+struct options {
+	struct target target;
+	const char *kernel, *output, *fields;
+	bool json, no_header;
+	unsigned long watch_s, looks; /* looks 0: until the process ends */
+	struct fail_on conditions[MAX_CONDITIONS];
+	unsigned int nr_conditions;
+};
+
+static int parse_number(const char *text, unsigned long max, unsigned long *ret_value)
+{
+	char *end;
+
+	errno = 0;
+	*ret_value = strtoul(text, &end, 10);
+	return errno || end == text || *end || !*ret_value || *ret_value > max ? -EINVAL : 0;
+}
+
+static int add_condition(struct options *options, const char *text)
+{
+	if (options->nr_conditions == MAX_CONDITIONS)
+		return cmd_usage(&cmd_show, "--fail-on: more than %d conditions", MAX_CONDITIONS);
+	if (fail_on_parse(text, &options->conditions[options->nr_conditions]))
+		return cmd_usage(&cmd_show,
+				 "--fail-on '%s': 'FIELD>NUMBER' expected, with >, >=, <, <= or =, "
+				 "and areas, headroom, touching_pairs, holes, cause.NAME or "
+				 "group.NAME",
+				 text);
+	options->nr_conditions++;
+	return EXIT_DONE;
+}
+
+enum { OPTION_CAUSES = 256, OPTION_FAIL_ON, OPTION_NO_HEADER, OPTION_SKIP_BAD, OPTION_LOOKS };
+
+static int parse_option(struct options *options, int option)
+{
+	switch (option) {
+	case 'j':
+		options->json = true;
+		return EXIT_DONE;
+	case 'k':
+		options->kernel = optarg;
+		return EXIT_DONE;
+	case 'o':
+		options->output = optarg;
+		return EXIT_DONE;
+	case 'F':
+		options->fields = optarg;
+		return EXIT_DONE;
+	case OPTION_NO_HEADER:
+		options->no_header = true;
+		return EXIT_DONE;
+	case OPTION_CAUSES:
+		options->target.live.all = true;
+		return EXIT_DONE;
+	case OPTION_SKIP_BAD:
+		options->target.skip_bad = true;
+		return EXIT_DONE;
+	case OPTION_FAIL_ON:
+		return add_condition(options, optarg);
+	case 'w':
+		if (parse_number(optarg, 86400, &options->watch_s))
+			return cmd_usage(&cmd_show, "--watch %s: seconds from 1 to 86400 expected",
+					 optarg);
+		return EXIT_DONE;
+	case OPTION_LOOKS:
+		if (parse_number(optarg, 1000000000, &options->looks))
+			return cmd_usage(&cmd_show, "--looks %s: a number from 1 expected", optarg);
+		return EXIT_DONE;
+	default:
+		return -1;
+	}
+}
+
+static int parse_options(struct options *options, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "kernel", required_argument, NULL, 'k' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "fields", required_argument, NULL, 'F' },
+		{ "no-header", no_argument, NULL, OPTION_NO_HEADER },
+		{ "causes", no_argument, NULL, OPTION_CAUSES },
+		{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },
+		{ "fail-on", required_argument, NULL, OPTION_FAIL_ON },
+		{ "watch", required_argument, NULL, 'w' },
+		{ "looks", required_argument, NULL, OPTION_LOOKS },
+		{ 0 },
+	};
+	int option, r;
+
+	memset(options, 0, sizeof(*options));
+	opterr = 0;
+	optind = 0; /* of glibc: starts anew */
+	while ((option = getopt_long(argc, argv, ":o:F:", longs, NULL)) != -1) {
+		if (option == ':')
+			return cmd_usage(&cmd_show, "%s wants a value", argv[optind - 1]);
+		r = parse_option(options, option);
+		if (r < 0)
+			return cmd_usage(&cmd_show, "no option %s", argv[optind - 1]);
+		if (r)
+			return r;
+	}
+	if (optind + 1 != argc)
+		return cmd_usage(&cmd_show, optind == argc ? "whose map? a PID, a file or '-'"
+							   : "one PID or file at a time");
+	target_parse(argv[optind], &options->target);
+	if (options->watch_s && options->target.file)
+		return cmd_usage(&cmd_show, "--watch wants a PID: a file does not change");
+	return EXIT_DONE;
+}
+
+/* The fields of -F, one row: for scripts. */
+struct field {
+	const char *name;
+	void (*print)(struct table *table, const struct show *show);
+};
+
+static void print_pid(struct table *table, const struct show *show)
+{
+	if (show->file)
+		table_cell(table, "-");
+	else
+		table_cell(table, "%d", show->snapshot.pid);
+}
+
+static void print_comm(struct table *table, const struct show *show)
+{
+	table_cell(table, "%s", show->file ? show->file : show->snapshot.comm);
+}
+
+static void print_areas(struct table *table, const struct show *show)
+{
+	table_cell(table, "%zu", show->snapshot.nr_areas);
+}
+
+static void print_limit(struct table *table, const struct show *show)
+{
+	if (show->area_limit)
+		table_cell(table, "%" PRIu64, show->area_limit);
+	else
+		table_cell(table, "-");
+}
+
+static void print_headroom(struct table *table, const struct show *show)
+{
+	if (show->area_limit)
+		table_cell(table, "%" PRId64, show_headroom(show));
+	else
+		table_cell(table, "-");
+}
+
+static void print_pairs(struct table *table, const struct show *show)
+{
+	table_cell(table, "%" PRIu64, show->findings.touching_pairs);
+}
+
+static void print_holes_field(struct table *table, const struct show *show)
+{
+	table_cell(table, "%" PRIu64, show->findings.holes);
+}
+
+static void print_source(struct table *table, const struct show *show)
+{
+	table_cell(table, "%s", show->snapshot.source);
+}
+
+static void print_kernel(struct table *table, const struct show *show)
+{
+	table_cell(table, "%s", show->findings.policy.name);
+}
+
+static const struct field fields[] = {
+	{ "pid", print_pid },		{ "comm", print_comm },
+	{ "areas", print_areas },	{ "limit", print_limit },
+	{ "headroom", print_headroom }, { "touching_pairs", print_pairs },
+	{ "holes", print_holes_field }, { "source", print_source },
+	{ "kernel", print_kernel },
+};
+#define NR_FIELDS (sizeof(fields) / sizeof(fields[0]))
+
+static const struct field *find_field(const char *name, size_t len)
+{
+	for (size_t i = 0; i < NR_FIELDS; i++)
+		if (strlen(fields[i].name) == len && !memcmp(fields[i].name, name, len))
+			return &fields[i];
+	return NULL;
+}
+
+static int print_fields(const struct options *options, const struct show *show, FILE *out)
+{
+	const struct field *chosen[NR_FIELDS];
+	struct column columns[NR_FIELDS];
+	unsigned int nr = 0;
+	struct table *table;
+
+	for (const char *at = options->fields; at; nr++) {
+		size_t len = strcspn(at, ",");
+
+		if (nr == NR_FIELDS)
+			return cmd_usage(&cmd_show, "-F: more fields than there are");
+		chosen[nr] = find_field(at, len);
+		if (!chosen[nr])
+			return cmd_usage(&cmd_show,
+					 "-F: no field '%.*s'; pid, comm, areas, limit, headroom, "
+					 "touching_pairs, holes, source and kernel are known",
+					 (int)len, at);
+		columns[nr] = (struct column) { chosen[nr]->name, ALIGN_LEFT, false };
+		at = at[len] ? at + len + 1 : NULL;
+	}
+	table = table_new(columns, nr);
+	for (unsigned int i = 0; table && i < nr; i++)
+		chosen[i]->print(table, show);
+	if (!table || table_print(table, out, !options->no_header))
+		return cmd_fail(EXIT_FAILED, "out of memory");
+	return EXIT_DONE;
+}
+
+/* EXIT_FAILED when a condition holds, after saying which. */
+static int check_conditions(const struct options *options, const struct show *show)
+{
+	int status = EXIT_DONE;
+
+	for (unsigned int i = 0; i < options->nr_conditions; i++) {
+		const struct fail_on *condition = &options->conditions[i];
+		double value;
+		int r = fail_on_check(condition, show, &value);
+
+		if (r < 0)
+			status = cmd_fail(EXIT_FAILED,
+					  "--fail-on '%s': the limit of a file's process is not "
+					  "known",
+					  condition->text);
+		else if (r)
+			status = cmd_fail(EXIT_FAILED, "--fail-on '%s': it is %.10g%s",
+					  condition->text, value, condition->percent ? "%" : "");
+	}
+	return status;
+}
+
+static int make(const struct options *options, struct show *ret_show)
+{
+	struct snapshot snapshot;
+	struct seam_policy policy;
+	int status = cmd_policy(&cmd_show, options->kernel, options->target.file, &policy);
+
+	if (status)
+		return status;
+	status = target_read(&options->target, &snapshot);
+	if (status)
+		return status;
+	if (show_make(&snapshot, options->target.file, &policy, ret_show))
+		return cmd_fail(EXIT_FAILED, "out of memory");
+	return EXIT_DONE;
+}
+
+static int print(const struct options *options, const struct show *show, FILE *out)
+{
+	char label[LABEL_SIZE];
+
+	if (options->fields)
+		return print_fields(options, show, out);
+	if (options->json) {
+		show_json(show, out);
+		return EXIT_DONE;
+	}
+	target_label(&options->target, &show->snapshot, label, sizeof(label));
+	if (show_screen(show, label, NULL, !options->no_header, out))
+		return cmd_fail(EXIT_FAILED, "out of memory");
+	return EXIT_DONE;
+}
+
+static int look_once(const struct options *options, FILE *out)
+{
+	struct show show;
+	int status = make(options, &show);
+
+	if (status)
+		return status;
+	status = print(options, &show, out);
+	if (!status)
+		status = check_conditions(options, &show);
+	show_free(&show);
+	return status;
+}
+
+/* Growth from the first look on: single minutes jump. */
+struct watched {
+	struct timespec first_time;
+	size_t first_areas;
+	unsigned long looks;
+};
+
+static double minutes_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return ((double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) / 1e9) /
+	       60;
+}
+
+static struct show_growth watch_growth(struct watched *watched, const struct show *show)
+{
+	struct show_growth growth = { .known = watched->looks };
+	double minutes;
+
+	if (!watched->looks++) {
+		clock_gettime(CLOCK_MONOTONIC, &watched->first_time);
+		watched->first_areas = show->snapshot.nr_areas;
+		return growth;
+	}
+	minutes = minutes_since(&watched->first_time);
+	growth.per_minute =
+		((double)show->snapshot.nr_areas - (double)watched->first_areas) / minutes;
+	return growth;
+}
+
+static void print_watched(const struct options *options, const struct show *show,
+			  const struct show_growth *growth, FILE *out)
+{
+	time_t now = time(NULL);
+	char stamp[32], label[LABEL_SIZE];
+	struct tm tm;
+
+	if (options->json) {
+		show_json(show, out);
+		return;
+	}
+	strftime(stamp, sizeof(stamp), "%H:%M:%S", localtime_r(&now, &tm));
+	target_label(&options->target, &show->snapshot, label, sizeof(label));
+	fprintf(out, "%s %s: ", stamp, label);
+	if (growth->known)
+		fprintf(out, "%+.1f a minute; ", growth->per_minute);
+	show_verdict(show, growth, out);
+}
+
+/* A line a look, until the process ends or a condition holds. */
+static int watch(const struct options *options, FILE *out)
+{
+	struct watched watched = { 0 };
+	int status;
+
+	do {
+		struct show_growth growth;
+		struct show show;
+
+		if (watched.looks)
+			sleep((unsigned int)options->watch_s);
+		status = make(options, &show);
+		/* That it ends is what a watch waits for. */
+		if (status)
+			return watched.looks ? EXIT_DONE : status;
+		growth = watch_growth(&watched, &show);
+		print_watched(options, &show, &growth, out);
+		fflush(out);
+		status = check_conditions(options, &show);
+		show_free(&show);
+	} while (!status && watched.looks != options->looks);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct options options;
+	int status = parse_options(&options, argc, argv);
+	FILE *out;
+
+	if (status)
+		return status;
+	out = cmd_open_output(options.output, stdout);
+	if (!out)
+		return EXIT_FAILED;
+	status = options.watch_s ? watch(&options, out) : look_once(&options, out);
+	if (cmd_close_output(out, options.output) && !status)
+		status = EXIT_FAILED;
+	return status;
+}
+
+const struct cmd cmd_show = {
+	.name = "show",
+	.synopsis = "[options] PID|FILE|-",
+	.summary = "one screen: how many mappings, why they are apart, what would mend it",
+	.help = "FILE is the text of maps or smaps, also pasted or cut; '-' is standard input.\n\n"
+		"  --kernel K      by the rules of that kernel (linux-host; for a file the "
+		"newest)\n"
+		"  --causes        read all of a stranger's process, though it holds it up\n"
+		"  --watch N       a line every N seconds until the process ends\n"
+		"  --looks M       with --watch: end after M lines\n"
+		"  --fail-on C     exit 1 when C holds: 'areas>50000', 'headroom<20%',\n"
+		"                  'cause.fork>0', 'group.fiber-stack>100'; may be repeated\n"
+		"  --skip-bad      leave out lines that cannot be read\n"
+		"  --json          for programs\n"
+		"  -F a,b          one row of fields: pid, comm, areas, limit, headroom,\n"
+		"                  touching_pairs, holes, source, kernel\n"
+		"  --no-header     tables without their first line\n"
+		"  -o FILE         write the report there\n",
+	.run = run,
+};

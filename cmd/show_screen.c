@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/show_screen.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "cmd/sentences.h"
+#include "findings/causes.h"
+#include "findings/remedies/remedies.h"
+#include "trace/vmflags.h"
+#include "ui/table.h"
+
+/* A screen has 24 lines. */
+#define SHOWN_CAUSES 5
+#define SHOWN_GROUPS 5
+#define SHOWN_REMEDIES 3
+
+/* From here on the count is told with its limit, and from there on it is the matter. */
+#define LIMIT_FELT PRESSURE_FELT
+#define LIMIT_REACHED 0.9
+
+static const char *plural(uint64_t nr)
+{
+	return nr == 1 ? "" : "s";
+}
+
+static void say_count(const struct show *show, FILE *out)
+{
+	const struct snapshot *snapshot = &show->snapshot;
+	char areas[SHORT_TEXT], limit[SHORT_TEXT];
+
+	count_text(areas, snapshot->nr_areas);
+	if (snapshot->counted)
+		fprintf(out, "%s mapping%s given of %s counted", areas, plural(snapshot->nr_areas),
+			count_text(limit, snapshot->counted));
+	else if (show_pressure(show) >= LIMIT_FELT)
+		fprintf(out, "%s of %s mappings (vm.max_map_count)", areas,
+			count_text(limit, show->area_limit));
+	else
+		fprintf(out, "%s mapping%s", areas, plural(snapshot->nr_areas));
+}
+
+static void say_growth(const struct show *show, const struct show_growth *growth, FILE *out)
+{
+	double left = (double)show_headroom(show);
+
+	if (!growth || !growth->known || growth->per_minute <= 0 || !show->area_limit)
+		return;
+	fputs(", limit in about ", out);
+	say_minutes(left > 0 ? left / growth->per_minute : 0, out);
+}
+
+/* The nearest limit, unless it is the one that the line is about already. */
+static void say_nearest(const struct show *show, FILE *out)
+{
+	const struct limit *limit = show->limits.list;
+	char used[SHORT_TEXT], max[SHORT_TEXT];
+	char *(*text)(char *buf, uint64_t value);
+
+	if (!show->limits.nr)
+		return;
+	text = limit->bytes ? size_text : count_text;
+	fprintf(out, "; nearest limit: %s %s of %s", limit->name, text(used, limit->used),
+		text(max, limit->max));
+}
+
+/* Nothing but the rule, or nothing but untried calls: then this is what there is to say. */
+static bool say_one_cause(const struct show *show, FILE *out)
+{
+	const struct findings *findings = &show->findings;
+	char pairs[SHORT_TEXT];
+	uint32_t causes;
+
+	if (findings->nr_causes != 1)
+		return false;
+	causes = findings->causes[0].causes;
+	if (causes & ~(SEAM_CAUSE(rule) | SEAM_CAUSE(untried) | SEAM_CAUSE(unseen)))
+		return false;
+	fprintf(out, "; %s pair%s touch, ", count_text(pairs, findings->touching_pairs),
+		plural(findings->touching_pairs));
+	if (causes == SEAM_CAUSE(rule))
+		fprintf(out, "%s never joins them", findings->policy.name);
+	else if (causes == SEAM_CAUSE(untried))
+		fprintf(out, "%s joins such; no call has tried since", findings->policy.name);
+	else
+		fprintf(out, "equal as far as %s shows", show->snapshot.source);
+	return true;
+}
+
+/* What makes most of the pairs cannot be told from this source. */
+static bool say_unseen(const struct show *show, FILE *out)
+{
+	uint64_t unseen = findings_pairs_with(&show->findings, SEAM_CAUSE(unseen));
+	char pairs[SHORT_TEXT];
+
+	if (unseen < GROUP_AREAS || unseen * 2 < show->findings.touching_pairs)
+		return false;
+	fprintf(out, "; %s pairs touch that are equal as far as %s shows",
+		count_text(pairs, unseen), show->snapshot.source);
+	return true;
+}
+
+static void say_remedy(const struct show *show, const struct remedy_row *row, FILE *out)
+{
+	const struct group_row *group = findings_group(&show->findings, row->group);
+	char areas[SHORT_TEXT], after[SHORT_TEXT];
+
+	fprintf(out, ", %s are %s; %s %s%s", count_text(areas, group->areas),
+		group_text(group->what), remedy_phrase(row->remedy->name),
+		count_text(after, row->areas_after), row->exact ? "" : " or more");
+}
+
+static void say_group(const struct group_row *group, FILE *out)
+{
+	char areas[SHORT_TEXT];
+
+	fprintf(out, "; %s are %s", count_text(areas, group->areas), group_text(group->what));
+}
+
+void show_verdict(const struct show *show, const struct show_growth *growth, FILE *out)
+{
+	const struct findings *findings = &show->findings;
+	double pressure = show_pressure(show);
+
+	say_count(show, out);
+	say_growth(show, growth, out);
+	if (pressure >= LIMIT_REACHED)
+		fputs("; this is the area limit, not memory", out);
+	if (say_one_cause(show, out))
+		;
+	else if (findings->nr_remedies)
+		say_remedy(show, &findings->remedies[0], out);
+	else if (pressure >= LIMIT_FELT && findings->nr_groups)
+		say_group(&findings->groups[0], out);
+	else if (say_unseen(show, out))
+		;
+	else if (show->file)
+		fputs(", nothing worth mending", out);
+	else
+		fputs(", healthy", out);
+	if (pressure < LIMIT_FELT)
+		say_nearest(show, out);
+	fputs(".\n", out);
+}
+
+static int print_causes(const struct show *show, bool header, FILE *out)
+{
+	static const struct column columns[] = {
+		{ "AT", ALIGN_LEFT, false },
+		{ "PAIRS", ALIGN_RIGHT, false },
+		{ "WHY", ALIGN_LEFT, true },
+	};
+	const struct findings *findings = &show->findings;
+	struct table *table = table_new(columns, 3);
+	char pairs[SHORT_TEXT], why[SENTENCE_SIZE];
+	uint64_t rest = 0;
+
+	for (size_t i = 0; i < findings->nr_causes; i++) {
+		const struct cause_row *row = &findings->causes[i];
+
+		if (i >= SHOWN_CAUSES) {
+			rest += row->pairs;
+			continue;
+		}
+		table_cell(table, "%" PRIx64, show->snapshot.areas[row->example].area.end);
+		table_cell(table, "%s", count_text(pairs, row->pairs));
+		table_cell(table, "%s", cause_sentence(why, findings, row->causes, row->flags));
+	}
+	if (rest) {
+		table_cell(table, "%s", "");
+		table_cell(table, "%s", count_text(pairs, rest));
+		table_cell(table, "for %zu other sets of reasons (seam why)",
+			   findings->nr_causes - SHOWN_CAUSES);
+	}
+	return table_print(table, out, header);
+}
+
+static int print_groups(const struct show *show, bool header, FILE *out)
+{
+	static const struct column columns[] = {
+		{ "START", ALIGN_LEFT, false },	    { "SIZE", ALIGN_RIGHT, false },
+		{ "MAPPINGS", ALIGN_RIGHT, false }, { "SHARE", ALIGN_RIGHT, false },
+		{ "WHAT", ALIGN_LEFT, true },
+	};
+	const struct findings *findings = &show->findings;
+	struct table *table = table_new(columns, 5);
+	char size[SHORT_TEXT], areas[SHORT_TEXT], what[SENTENCE_SIZE];
+
+	for (size_t i = 0; i < findings->nr_groups && i < SHOWN_GROUPS; i++) {
+		const struct group_row *row = &findings->groups[i];
+
+		table_cell(table, "%" PRIx64, show->snapshot.areas[row->example].area.start);
+		table_cell(table, "%s", size_text(size, row->bytes));
+		table_cell(table, "%s", count_text(areas, row->areas));
+		table_cell(table, "%.0f%%",
+			   100.0 * (double)row->areas / (double)show->snapshot.nr_areas);
+		table_cell(table, "%s", group_sentence(what, &show->snapshot, row));
+	}
+	return table_print(table, out, header);
+}
+
+static int print_remedies(const struct show *show, bool header, FILE *out)
+{
+	static const struct column columns[] = {
+		{ "LEFT", ALIGN_RIGHT, false },
+		{ "REMEDY", ALIGN_LEFT, true },
+	};
+	const struct findings *findings = &show->findings;
+	struct table *table = table_new(columns, 2);
+	char left[SHORT_TEXT];
+
+	for (size_t i = 0; i < findings->nr_remedies && i < SHOWN_REMEDIES; i++) {
+		const struct remedy_row *row = &findings->remedies[i];
+
+		table_cell(table, "%s%s", count_text(left, row->areas_after),
+			   row->exact ? "" : "+");
+		table_cell(table, "%s%s%s%s", row->remedy->what, row->remedy->needs ? " (" : "",
+			   row->remedy->needs ? row->remedy->needs : "",
+			   row->remedy->needs ? ")" : "");
+	}
+	return table_print(table, out, header);
+}
+
+static bool any_inexact(const struct findings *findings)
+{
+	for (size_t i = 0; i < findings->nr_remedies && i < SHOWN_REMEDIES; i++)
+		if (!findings->remedies[i].exact)
+			return true;
+	return false;
+}
+
+static void print_hidden(const struct show *show, FILE *out)
+{
+	uint32_t hidden = causes_not_visible(&show->snapshot, &show->findings.policy);
+	char text[SENTENCE_SIZE];
+
+	if (!hidden)
+		return;
+	fprintf(out, "\nHidden from %s: %s.\n", show->snapshot.source,
+		hidden_sentence(text, hidden));
+	if (any_inexact(&show->findings))
+		fputs("Numbers with a + can be higher for that.\n", out);
+}
+
+/* Most of the map touches nothing: no reason between neighbours makes the count. */
+static void print_holes(const struct show *show, FILE *out)
+{
+	const struct findings *findings = &show->findings;
+	char holes[SHORT_TEXT];
+
+	if (findings->holes <= findings->touching_pairs || findings->holes < GROUP_AREAS)
+		return;
+	fprintf(out, "\nHoles, not seams, make the count: behind %s mappings is free room.\n",
+		count_text(holes, findings->holes));
+}
+
+static void print_notes(const struct show *show, FILE *out)
+{
+	const struct snapshot *snapshot = &show->snapshot;
+	char time[SHORT_TEXT];
+
+	for (unsigned int i = 0; i < snapshot->nr_notes; i++)
+		fprintf(out, "Note: %s.\n", snapshot->notes[i]);
+	if (!show->file && snapshot->read_ns >= 20000000)
+		fprintf(out, "Note: reading its %s took %s, and held it up.\n", snapshot->source,
+			time_text(time, snapshot->read_ns));
+}
+
+static void print_hint(const struct show *show, FILE *out)
+{
+	if (show->file)
+		fprintf(out, "\nBy the rules of %s. Pair by pair: seam why %s\n",
+			show->findings.policy.name, show->file);
+	else if (show->findings.nr_remedies || show_pressure(show) >= LIMIT_FELT)
+		fprintf(out, "\nPair by pair: seam why %d\n", show->snapshot.pid);
+}
+
+int show_screen(const struct show *show, const char *label, const struct show_growth *growth,
+		bool header, FILE *out)
+{
+	const struct findings *findings = &show->findings;
+	int r = 0;
+
+	fprintf(out, "%s: ", label);
+	show_verdict(show, growth, out);
+	if (findings->nr_causes) {
+		fputc('\n', out);
+		r = print_causes(show, header, out);
+	}
+	if (!r && findings->nr_groups) {
+		fputc('\n', out);
+		r = print_groups(show, header, out);
+	}
+	if (!r && findings->nr_remedies) {
+		fputc('\n', out);
+		r = print_remedies(show, header, out);
+	}
+	print_holes(show, out);
+	print_hidden(show, out);
+	print_notes(show, out);
+	print_hint(show, out);
+	return r;
+}

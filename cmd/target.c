@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/target.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/source.h"
+#include "trace/trace.h"
+
+void target_parse(const char *argument, struct target *ret_target)
+{
+	size_t digits = strspn(argument, "0123456789");
+	long pid = digits && !argument[digits] ? strtol(argument, NULL, 10) : 0;
+
+	if (pid > 0 && pid <= INT_MAX)
+		ret_target->pid = (int)pid;
+	else
+		ret_target->file = argument;
+}
+
+static int read_live(const struct target *target, struct snapshot *ret_snapshot)
+{
+	struct live_error error;
+
+	if (snapshot_live(target->pid, &target->live, ret_snapshot, &error))
+		return cmd_fail(EXIT_FAILED, "process %d: %s", target->pid, error.text);
+	return EXIT_DONE;
+}
+
+/* What other verbs are for. */
+static const char *verb_for(enum source_kind kind)
+{
+	switch (kind) {
+	case SOURCE_STRACE:
+	case SOURCE_OPS:
+	case SOURCE_DATA:
+		return "a log of calls holds no map; seam replay makes one of it";
+	default:
+		return NULL;
+	}
+}
+
+static int read_file(const struct target *target, struct snapshot *ret_snapshot)
+{
+	struct trace_error error = { 0 };
+	struct source source;
+	const char *verb;
+	int r = source_open(target->file, &source);
+
+	if (r)
+		return cmd_fail(EXIT_FAILED, "%s: %s", target->file, strerror(-r));
+	verb = verb_for(source.kind);
+	r = verb ? -EINVAL : snapshot_from_text(&source, target->skip_bad, ret_snapshot, &error);
+	source_close(&source);
+	if (!r)
+		return EXIT_DONE;
+	if (r != -EINVAL)
+		return cmd_fail(EXIT_FAILED, "%s: %s", target->file, strerror(-r));
+	if (verb)
+		return cmd_fail(EXIT_FAILED, "%s: %s: %s", target->file,
+				source_kind_name(source.kind), verb);
+	if (error.line)
+		return cmd_fail(EXIT_FAILED, "%s:%" PRIu64 ": %s", target->file, error.line,
+				error.text);
+	return cmd_fail(EXIT_FAILED, "%s: %s", target->file, error.text);
+}
+
+int target_read(const struct target *target, struct snapshot *ret_snapshot)
+{
+	return target->file ? read_file(target, ret_snapshot) : read_live(target, ret_snapshot);
+}
+
+void target_label(const struct target *target, const struct snapshot *snapshot, char *buf,
+		  size_t size)
+{
+	const char *slash;
+
+	if (!target->file) {
+		snprintf(buf, size, "%s %d", snapshot->comm, target->pid);
+		return;
+	}
+	slash = strrchr(target->file, '/');
+	snprintf(buf, size, "%s", slash && slash[1] ? slash + 1 : target->file);
+}

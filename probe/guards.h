@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* probe/guards.h - guard markers (MADV_GUARD_INSTALL, Linux 6.13): no text of /proc shows them. */
+#ifndef PROBE_GUARDS_H
+#define PROBE_GUARDS_H
+
+#include <sys/types.h>
+
+#include "trace/snapshot.h"
+
+/*
+ * Counts the guard pages of each area by PAGEMAP_SCAN and sets SEES_GUARDS. A kernel that cannot
+ * tell (before 6.15), or a process whose pagemap is closed, leaves the snapshot as it was.
+ */
+void guards_read(pid_t pid, struct snapshot *snapshot);
+
+#endif
