@@ -187,8 +187,7 @@ static int stops(unsigned long nr)
 
 static void on_signal(int sig)
 {
-	dprintf(1, "signal %d\n", sig);
-	_exit(4);
+	_exit(write(1, "signal\n", 7) == 7 ? 4 : 99);
 }
 
 static int waits_for(unsigned long nr)

@@ -150,7 +150,7 @@ for options in ((), ('--sample',)):
     wait_for_state(pid, 'S')
     seam.send_signal(signal.SIGTERM)
     output, _ = seam.communicate(timeout=20)
-    ok(output == 'signal 15\n' and seam.returncode == 4, 'a signal to seam is passed on', output)
+    ok(output == 'signal\n' and seam.returncode == 4, 'a signal to seam is passed on', output)
 
 
 def at_terminal(*words):
@@ -206,7 +206,7 @@ for options in ((), ('--sample',)):
     seen = read_until(master, b'job ended')
     with open(REPORT) as f:
         text = f.read()
-    ok(b'signal 2' in seen and b'job ended 4' in seen and 'real' in text,
+    ok(b'signal' in seen and b'job ended 4' in seen and 'real' in text,
        'control-C is the program\'s, and the report comes', seen, text)
     os.waitpid(shell, 0)
     os.close(master)

@@ -23,7 +23,9 @@ def files():
 
 
 def sources(*suffixes):
-    return [n for n in files() if n.endswith(suffixes) and not n.startswith(DATA)]
+    """Without data and what is generated."""
+    return [n for n in files() if n.endswith(suffixes) and not n.startswith(DATA) and
+            not n.endswith('.skel.h')]
 
 
 def texts():
