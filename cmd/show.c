@@ -128,6 +128,7 @@ static int parse_options(struct options *options, int argc, char **argv)
 		return cmd_usage(&cmd_show, optind == argc ? "whose map? a PID, a file or '-'"
 							   : "one PID or file at a time");
 	target_parse(argv[optind], &options->target);
+	options->target.live.drop_rights = !options->watch_s;
 	if (options->watch_s && options->target.file)
 		return cmd_usage(&cmd_show, "--watch wants a PID: a file does not change");
 	return EXIT_DONE;

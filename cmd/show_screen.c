@@ -16,6 +16,9 @@
 #define SHOWN_GROUPS 5
 #define SHOWN_REMEDIES 3
 
+/* To be kept from mapping for so long is worth a word. */
+#define HELD_UP_NS UINT64_C(10000000)
+
 /* From here on the count is told with its limit, and from there on it is the matter. */
 #define LIMIT_FELT PRESSURE_FELT
 #define LIMIT_REACHED 0.9
@@ -262,8 +265,8 @@ static void print_notes(const struct show *show, FILE *out)
 
 	for (unsigned int i = 0; i < snapshot->nr_notes; i++)
 		fprintf(out, "Note: %s.\n", snapshot->notes[i]);
-	if (!show->file && snapshot->read_ns >= 20000000)
-		fprintf(out, "Note: reading its %s took %s, and held it up.\n", snapshot->source,
+	if (!strcmp(snapshot->source, "smaps") && snapshot->read_ns >= HELD_UP_NS)
+		fprintf(out, "Note: reading its smaps took %s, in which it could not map.\n",
 			time_text(time, snapshot->read_ns));
 }
 

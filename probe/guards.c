@@ -2,13 +2,10 @@
 #include "probe/guards.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "probe/live.h"
 #include "probe/procfs.h"
 
 /* include/uapi/linux/fs.h of 6.15; older headers lack them. */
@@ -26,14 +23,6 @@ struct scan_arg {
 
 /* A scan looks at each resident page, some 5 ns each: with more than this it would be felt. */
 #define MAX_RESIDENT_KIB (UINT64_C(16) << 20)
-
-static int open_pagemap(pid_t pid)
-{
-	char path[40];
-
-	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
 
 static bool scan_is_cheap(pid_t pid)
 {
@@ -95,18 +84,11 @@ static int scan(int fd, struct snapshot *snapshot)
 	return 0;
 }
 
-void guards_read(pid_t pid, struct snapshot *snapshot)
+int guards_read(int pagemap, pid_t pid, struct snapshot *snapshot)
 {
-	int fd;
-
-	if (!scan_is_cheap(pid)) {
-		snapshot_note(snapshot, "guard markers were not looked for: too much is resident");
-		return;
-	}
-	fd = open_pagemap(pid);
-	if (fd < 0)
-		return;
-	if (!scan(fd, snapshot))
+	if (!scan_is_cheap(pid))
+		return -E2BIG;
+	if (!scan(pagemap, snapshot))
 		snapshot->sees |= SEES_GUARDS;
-	close(fd);
+	return 0;
 }

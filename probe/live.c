@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "probe/guards.h"
+#include "probe/iter.h"
 #include "probe/mm_text.h"
 #include "probe/policies.h"
 #include "probe/procfs.h"
@@ -18,11 +19,32 @@
 
 /* Reading the smaps of so many areas takes some 10 ms, in which the process cannot map. */
 #define FEW_AREAS 4096
+#define NOTE_SIZE 256
 
-void snapshot_note(struct snapshot *snapshot, const char *note)
+/* A process with its files open: what is open stays readable when rights have been given up. */
+struct live {
+	pid_t pid, tid; /* tid: a thread that has the memory */
+	const struct live_options *options;
+	int maps, smaps, numa_maps, pagemap; /* -errno where it cannot be opened */
+};
+
+/*
+ * A way to read a process. -EOPNOTSUPP: it does not work here, try the next; @note (NOTE_SIZE) may
+ * then say what is lost.
+ */
+struct reader {
+	const char *source; /* as in struct snapshot */
+	int (*read)(const struct live *live, struct snapshot *ret_snapshot,
+		    struct live_error *ret_error, char *note);
+};
+
+static void add_note(struct snapshot *snapshot, const char *text)
 {
-	if (snapshot->nr_notes < sizeof(snapshot->notes) / sizeof(snapshot->notes[0]))
-		snapshot->notes[snapshot->nr_notes++] = note;
+	const char *kept;
+
+	if (snapshot->nr_notes < sizeof(snapshot->notes) / sizeof(snapshot->notes[0]) &&
+	    snapshot_text(snapshot, text, strlen(text), &kept))
+		snapshot->notes[snapshot->nr_notes++] = kept;
 }
 
 static uint64_t now_ns(void)
@@ -31,6 +53,23 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void open_files(struct live *live)
+{
+	live->maps = mm_text_open(live->pid, live->tid, "maps");
+	live->smaps = mm_text_open(live->pid, live->tid, "smaps");
+	live->numa_maps = mm_text_open(live->pid, live->tid, "numa_maps");
+	live->pagemap = mm_text_open(live->pid, live->tid, "pagemap");
+}
+
+static void close_files(struct live *live)
+{
+	int files[] = { live->maps, live->smaps, live->numa_maps, live->pagemap };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (files[i] >= 0)
+			close(files[i]);
 }
 
 static bool is_ours(pid_t pid)
@@ -42,16 +81,29 @@ static bool is_ours(pid_t pid)
 	return !stat(path, &st) && st.st_uid == geteuid() && geteuid();
 }
 
-static int read_text(pid_t pid, const char *file, struct snapshot *ret_snapshot,
-		     struct live_error *ret_error)
+/* The kernel's own truth, with probe/bpf. */
+static int read_bpf(const struct live *live, struct snapshot *ret_snapshot,
+		    struct live_error *ret_error, char *note)
+{
+	char why[ITER_WHY_SIZE] = "";
+	int r = iter_snapshot(live->tid, ret_snapshot, why);
+
+	if (!r || r == -ENOMEM)
+		return r;
+	snprintf(note, NOTE_SIZE, "the kernel's own truth could not be read (%s)", why);
+	return -EOPNOTSUPP;
+}
+
+static int read_text(const struct live *live, int fd, const char *file,
+		     struct snapshot *ret_snapshot, struct live_error *ret_error)
 {
 	struct trace_error error = { 0 };
 	struct source source;
 	struct mm_text text;
-	int r = mm_text_read(pid, file, &text);
+	int r = fd < 0 ? fd : mm_text_read(fd, &text);
 
 	if (r) {
-		refusal_text(pid, r, ret_error->text);
+		refusal_text(live->pid, r, ret_error->text);
 		return r;
 	}
 	source_from_buffer(file, text.data, text.size, &source);
@@ -64,61 +116,68 @@ static int read_text(pid_t pid, const char *file, struct snapshot *ret_snapshot,
 	return r;
 }
 
-static int read_maps(pid_t pid, const struct live_options *options, struct snapshot *ret_snapshot,
-		     struct live_error *ret_error, const char **ret_note)
+static int read_maps(const struct live *live, struct snapshot *ret_snapshot,
+		     struct live_error *ret_error, char *note)
 {
-	return read_text(pid, "maps", ret_snapshot, ret_error);
+	return read_text(live, live->maps, "maps", ret_snapshot, ret_error);
 }
 
-static int read_smaps(pid_t pid, const struct live_options *options, struct snapshot *ret_snapshot,
-		      struct live_error *ret_error, const char **ret_note)
+static void read_policies(const struct live *live, struct snapshot *snapshot)
+{
+	struct mm_text text;
+
+	if (live->numa_maps < 0 || mm_text_read(live->numa_maps, &text))
+		return;
+	policies_from_text(text.data, snapshot);
+	mm_text_free(&text);
+}
+
+static int read_smaps(const struct live *live, struct snapshot *ret_snapshot,
+		      struct live_error *ret_error, char *note)
 {
 	uint64_t areas;
 	int r;
 
-	if (!options->all && !is_ours(pid) && !procfs_count_areas(pid, &areas) &&
+	if (!live->options->all && !is_ours(live->pid) && !procfs_count_areas(live->tid, &areas) &&
 	    areas > FEW_AREAS) {
-		*ret_note = "flags were not read: that would hold this process up for a while; "
-			    "--causes does it";
+		snprintf(note, NOTE_SIZE,
+			 "flags were not read, since that holds the process up for a while; "
+			 "--causes reads them");
 		return -EOPNOTSUPP;
 	}
-	r = read_text(pid, "smaps", ret_snapshot, ret_error);
 	/* A kernel without CONFIG_PROC_PAGE_MONITOR has maps but not smaps. */
-	if (r == -ENOENT && !access("/proc/self/maps", F_OK) && access("/proc/self/smaps", F_OK)) {
-		*ret_note = "this kernel has no smaps, so flags are hidden";
+	if (live->smaps == -ENOENT && live->maps >= 0)
 		return -EOPNOTSUPP;
-	}
+	r = read_text(live, live->smaps, "smaps", ret_snapshot, ret_error);
 	if (!r)
-		policies_read(pid, ret_snapshot);
+		read_policies(live, ret_snapshot);
 	return r;
 }
 
 /* Best first. */
-static const struct live_reader readers[] = {
+static const struct reader readers[] = {
+	{ "bpf", read_bpf },
 	{ "smaps", read_smaps },
 	{ "maps", read_maps },
 };
+#define NR_READERS (sizeof(readers) / sizeof(readers[0]))
 
-static int read_best(pid_t pid, const struct live_options *options, struct snapshot *ret_snapshot,
+static int read_best(const struct live *live, struct snapshot *ret_snapshot,
 		     struct live_error *ret_error)
 {
-	const char *notes[sizeof(readers) / sizeof(readers[0])];
-	unsigned int nr_notes = 0;
+	const char *first = live->options->source;
+	char notes[NR_READERS][NOTE_SIZE] = { "" };
 	int r = -EOPNOTSUPP;
-	bool below = !options->source;
 
-	for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]) && r == -EOPNOTSUPP; i++) {
-		const char *note = NULL;
-
-		below = below || !strcmp(readers[i].source, options->source);
-		if (!below)
+	for (size_t i = 0; i < NR_READERS && r == -EOPNOTSUPP; i++) {
+		if (first && strcmp(readers[i].source, first))
 			continue;
-		r = readers[i].read(pid, options, ret_snapshot, ret_error, &note);
-		if (note)
-			notes[nr_notes++] = note;
+		first = NULL;
+		r = readers[i].read(live, ret_snapshot, ret_error, notes[i]);
 	}
-	for (unsigned int i = 0; !r && i < nr_notes; i++)
-		snapshot_note(ret_snapshot, notes[i]);
+	for (size_t i = 0; !r && i < NR_READERS; i++)
+		if (notes[i][0])
+			add_note(ret_snapshot, notes[i]);
 	return r;
 }
 
@@ -147,24 +206,43 @@ static void read_process(pid_t pid, struct snapshot *snapshot)
 		snapshot->threads = (uint32_t)threads;
 }
 
-int snapshot_live(pid_t pid, const struct live_options *options, struct snapshot *ret_snapshot,
-		  struct live_error *ret_error)
+static int read_open(const struct live *live, struct snapshot *ret_snapshot,
+		     struct live_error *ret_error)
 {
 	struct snapshot snapshot;
 	uint64_t start = now_ns();
 	int r;
 
 	memset(&snapshot, 0, sizeof(snapshot));
-	snprintf(ret_error->text, sizeof(ret_error->text), "no source for it works here");
-	r = read_best(pid, options, &snapshot, ret_error);
+	r = read_best(live, &snapshot, ret_error);
 	if (r)
 		return r;
 	snapshot.read_ns = now_ns() - start;
-	snapshot.pid = pid;
-	read_process(pid, &snapshot);
-	guards_read(pid, &snapshot);
+	snapshot.pid = live->pid;
+	read_process(live->pid, &snapshot);
+	if (live->pagemap >= 0 && guards_read(live->pagemap, live->pid, &snapshot))
+		add_note(&snapshot, "guard markers were not looked for: too much is resident");
 	if (in_gvisor())
-		snapshot_note(&snapshot, "this is gVisor: its count of mappings is not the host's");
+		add_note(&snapshot, "this is gVisor: its count of mappings is not the host's");
 	*ret_snapshot = snapshot;
 	return 0;
+}
+
+int snapshot_live(pid_t pid, const struct live_options *options, struct snapshot *ret_snapshot,
+		  struct live_error *ret_error)
+{
+	struct live live = { .pid = pid, .tid = mm_thread(pid), .options = options };
+	int r;
+
+	if (live.tid < 0) {
+		refusal_text(pid, live.tid, ret_error->text);
+		return live.tid;
+	}
+	snprintf(ret_error->text, sizeof(ret_error->text), "no source for it works here");
+	open_files(&live);
+	if (options->drop_rights && !options->source)
+		iter_drop_privileges();
+	r = read_open(&live, ret_snapshot, ret_error);
+	close_files(&live);
+	return r;
 }

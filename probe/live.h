@@ -17,7 +17,12 @@ struct live_options {
 	 * when the process has few areas: reading holds it up, 1.3 to 4 µs an area.
 	 */
 	bool all;
-	/* Skip the sources above this one: "smaps" or "maps"; NULL: the best. For tests. */
+	/*
+	 * Once all files are open, give up every right but those that the BPF iterator needs. The
+	 * process can then read no other's memory any more.
+	 */
+	bool drop_rights;
+	/* Begin with this source ("smaps", "maps") instead of the best; NULL. */
 	const char *source;
 };
 
@@ -32,18 +37,5 @@ struct live_error {
  */
 int snapshot_live(pid_t pid, const struct live_options *options, struct snapshot *ret_snapshot,
 		  struct live_error *ret_error);
-
-/* A way to read a living process (one row of the table in probe/live.c). */
-struct live_reader {
-	const char *source; /* as in struct snapshot */
-	/*
-	 * -EOPNOTSUPP: it does not work here or for this process, try the next; *ret_note may then
-	 * name what is missing (a constant text).
-	 */
-	int (*read)(pid_t pid, const struct live_options *options, struct snapshot *ret_snapshot,
-		    struct live_error *ret_error, const char **ret_note);
-};
-
-void snapshot_note(struct snapshot *snapshot, const char *note);
 
 #endif

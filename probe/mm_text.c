@@ -4,12 +4,60 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "probe/procfs.h"
 
 #define READ_CHUNK (256 << 10)
 #define PATH_SIZE 128
+
+/* "4711 (a name) S ...": a zombie has given up its memory. */
+static bool has_ended(pid_t pid, pid_t tid)
+{
+	char stat[512], *behind;
+
+	if (procfs_read(stat, sizeof(stat), "/proc/%d/task/%d/stat", (int)pid, (int)tid) <= 0)
+		return true;
+	behind = strrchr(stat, ')');
+	return !behind || !behind[1] || strchr("ZXx", behind[2]);
+}
+
+pid_t mm_thread(pid_t pid)
+{
+	char path[PATH_SIZE];
+	struct dirent *entry;
+	pid_t tid = -ESRCH;
+	DIR *tasks;
+
+	if (!has_ended(pid, pid))
+		return pid;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return errno == EACCES ? -EACCES : errno == ENOENT ? -ENOENT : -ESRCH;
+	while (tid < 0 && (entry = readdir(tasks))) {
+		pid_t found = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (found > 0 && !has_ended(pid, found))
+			tid = found;
+	}
+	closedir(tasks);
+	return tid;
+}
+
+int mm_text_open(pid_t pid, pid_t tid, const char *file)
+{
+	char path[PATH_SIZE];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
 
 static int read_all(int fd, struct mm_text *ret_text)
 {
@@ -44,58 +92,15 @@ static int read_all(int fd, struct mm_text *ret_text)
 	return 0;
 }
 
-/* -ESRCH for an empty file too. */
-static int read_path(const char *path, struct mm_text *ret_text)
+int mm_text_read(int fd, struct mm_text *ret_text)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int r;
+	int r = read_all(fd, ret_text);
 
-	if (fd < 0)
-		return -errno;
-	r = read_all(fd, ret_text);
-	close(fd);
 	if (!r && !ret_text->size) {
 		mm_text_free(ret_text);
 		return -ESRCH;
 	}
 	return r;
-}
-
-static int read_by_thread(pid_t pid, const char *file, struct mm_text *ret_text)
-{
-	char path[PATH_SIZE];
-	struct dirent *entry;
-	int r = -ESRCH;
-	DIR *tasks;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	tasks = opendir(path);
-	if (!tasks)
-		return errno == ENOENT ? -ESRCH : -errno;
-	while (r && (entry = readdir(tasks))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/%s", (int)pid, entry->d_name,
-			 file);
-		r = read_path(path, ret_text);
-		/* A thread may end between readdir and open. */
-		if (r == -ENOENT)
-			r = -ESRCH;
-		if (r && r != -ESRCH)
-			break;
-	}
-	closedir(tasks);
-	return r;
-}
-
-int mm_text_read(pid_t pid, const char *file, struct mm_text *ret_text)
-{
-	char path[PATH_SIZE];
-	int r;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-	r = read_path(path, ret_text);
-	return r == -ESRCH ? read_by_thread(pid, file, ret_text) : r;
 }
 
 void mm_text_free(struct mm_text *text)

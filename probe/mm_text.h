@@ -16,12 +16,15 @@ struct mm_text {
 };
 
 /*
- * All of /proc/@pid/@file. When the main thread has ended, its file is empty though the process
- * lives: then that of another thread.
- *  -ESRCH  no memory: a kernel thread, or the process has exited (maybe while it was read)
- *  -errno  of open or read
+ * A thread of @pid that still has its memory: the main thread, or when that has ended (its files in
+ * /proc are empty then, though the process lives) another one. -ESRCH: there is none.
  */
-int mm_text_read(pid_t pid, const char *file, struct mm_text *ret_text);
+pid_t mm_thread(pid_t pid);
+
+/* Opens /proc/@pid/task/@tid/@file: a descriptor or -errno. Reading may still give -ESRCH. */
+int mm_text_open(pid_t pid, pid_t tid, const char *file);
+/* All of an open one. -ESRCH: no memory, a kernel thread or a process that has exited. */
+int mm_text_read(int fd, struct mm_text *ret_text);
 void mm_text_free(struct mm_text *text);
 
 #endif

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/mm_text.h"
-
 /* More policies than these in one process are all taken for different ones. */
 #define MAX_POLICIES 1024
 
@@ -64,14 +62,4 @@ void policies_from_text(char *text, struct snapshot *snapshot)
 	}
 	snapshot->sees |= SEES_NUMA;
 	free(texts);
-}
-
-void policies_read(pid_t pid, struct snapshot *snapshot)
-{
-	struct mm_text text;
-
-	if (mm_text_read(pid, "numa_maps", &text))
-		return;
-	policies_from_text(text.data, snapshot);
-	mm_text_free(&text);
 }

@@ -3,18 +3,12 @@
 #ifndef PROBE_POLICIES_H
 #define PROBE_POLICIES_H
 
-#include <sys/types.h>
-
 #include "trace/snapshot.h"
 
 /*
- * Fills numa (equal texts, equal numbers; 0 for "default") in a snapshot just read from @pid, and
- * sets SEES_NUMA. Leaves it as it was when numa_maps cannot be read. Reading it walks the page
- * tables, as smaps does.
+ * Fills numa (equal texts, equal numbers; 0 for "default") in a snapshot of the process that the
+ * text of numa_maps is about, and sets SEES_NUMA. @text is changed.
  */
-void policies_read(pid_t pid, struct snapshot *snapshot);
-
-/* The same from a text: for tests. @text is changed. */
 void policies_from_text(char *text, struct snapshot *snapshot);
 
 #endif
