@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lib/op/op.h - the calls of Linux 5.10 and later, one file each; see lib/calls.h for what the
+ * members of the table promise.
+ */
+#ifndef LIB_OP_H
+#define LIB_OP_H
+
+#include "lib/area.h"
+
+int linux_brk(struct seam_space *space, uint64_t addr, uint64_t *ret_brk);
+int linux_fork(struct seam_space *parent, struct seam_space *child);
+int linux_mmap(struct seam_space *space, const struct seam_mmap *args, uint64_t *ret_addr);
+int linux_mremap(struct seam_space *space, const struct seam_mremap *args, uint64_t *ret_addr);
+int linux_munmap(struct seam_space *space, uint64_t addr, uint64_t len);
+int linux_stack(struct seam_space *space, uint64_t start, uint64_t len);
+int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write,
+		uint64_t *ret_done);
+
+#endif
