@@ -28,7 +28,8 @@ extern "C" {
 	X(anon_vma,                                                                                \
 	  "anon_vma compared: 1 none or equal; 2 and an unfaulted neighbour must be met "          \
 	  "by a single chain (3.0-6.15); 3 fork children stay apart (6.16-)")                      \
-	X(account, "VM_ACCOUNT is compared, and kept by areas that were writable once")            \
+	X(account, "VM_ACCOUNT is compared; what was writable once keeps it: 1 always, "           \
+		   "2 but for unfaulted anonymous memory (6.7-)")                                  \
 	X(offset, "page offsets must continue; 1 files only, 2 anonymous memory too")              \
 	X(file, "the open file description is compared")                                           \
 	X(numa, "memory policies are compared by value")                                           \
@@ -36,7 +37,23 @@ extern "C" {
 	X(name, "anonymous names are compared by text")                                            \
 	X(close, "a close operation forbids: 1 every join, 2 only being removed by one (6.4-)")    \
 	X(special, "IO, DONTEXPAND, PFNMAP and MIXEDMAP areas never join")                         \
-	X(sticky, "the guard flag is ignored by the comparison and kept by every join (6.19-)")
+	X(sticky, "the guard flag is ignored by the comparison and kept by every join (6.19-)")    \
+	X(fill_right, "a new mapping between two that do not fit each other joins the right one")  \
+	X(grow_join, "mremap that grows in place joins the area above (5.18-)")                    \
+	X(dontunmap_apart, "what mremap DONTUNMAP copies does not join its source (7.2-)")         \
+	X(dontunmap_account, "a part copied by DONTUNMAP into its source loses VM_ACCOUNT (6.16)") \
+	/* calls */                                                                                \
+	X(clear_first, "MAP_FIXED has cleared the range when it fails for limits (-6.11)")         \
+	X(stack_nh, "MAP_STACK sets VM_NOHUGEPAGE (6.7-)")                                         \
+	X(thp_align, "aligned to huge pages: 1 large files (5.18-6.6), 2 and large "               \
+		     "anonymous mappings (6.7-6.11), 3 and these only if a multiple (6.12-)")      \
+	X(droppable, "MAP_DROPPABLE is known (6.11-)")                                             \
+	X(above4g, "MAP_ABOVE4G is known (6.6-)")                                                  \
+	X(ksm,                                                                                     \
+	  "PR_SET_MEMORY_MERGE marks: 1 new areas after joining (6.4-6.16), 2 before (6.17-)")     \
+	X(dontunmap, "mremap DONTUNMAP: 1 private anonymous memory (5.7-5.12), 2 any (5.13-)")     \
+	X(mremap_room, "mremap FIXED fails early within 5 areas of the limit (5.1-)")              \
+	X(mremap_many, "mremap FIXED of the same size moves several areas (6.17-)")
 
 enum seam_rule {
 #define SEAM_RULE_ENUM(name, text) SEAM_RULE_##name,

@@ -13,6 +13,5 @@ const struct seam_policy policy_plain = {
 		RULE(numa, 1),
 		RULE(uffd, 1),
 		RULE(name, 1),
-		RULE(account, 1),
 	},
 };

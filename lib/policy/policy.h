@@ -11,5 +11,22 @@
 #define RULE(name, value) [SEAM_RULE_##name] = value
 
 extern const struct seam_policy policy_plain;
+extern const struct seam_policy policy_linux_4_18;
+extern const struct seam_policy policy_linux_5_4;
+extern const struct seam_policy policy_linux_5_10;
+extern const struct seam_policy policy_linux_5_14;
+extern const struct seam_policy policy_linux_6_1;
+extern const struct seam_policy policy_linux_6_6;
+extern const struct seam_policy policy_linux_6_8;
+extern const struct seam_policy policy_linux_6_12;
+extern const struct seam_policy policy_linux_6_16;
+extern const struct seam_policy policy_linux_6_17;
+extern const struct seam_policy policy_linux_6_18;
+extern const struct seam_policy policy_linux_6_18_44;
+extern const struct seam_policy policy_linux_6_19;
+extern const struct seam_policy policy_linux_7_0;
+extern const struct seam_policy policy_linux_7_1;
+extern const struct seam_policy policy_linux_7_2;
+extern const struct seam_policy policy_linux_7_3;
 
 #endif

@@ -6,9 +6,28 @@
 #include "lib/export.h"
 #include "lib/policy/policy.h"
 
+/* clang-format off */
 static const struct seam_policy *const policies[] = {
 	&policy_plain,
+	&policy_linux_4_18,
+	&policy_linux_5_4,
+	&policy_linux_5_10,
+	&policy_linux_5_14,
+	&policy_linux_6_1,
+	&policy_linux_6_6,
+	&policy_linux_6_8,
+	&policy_linux_6_12,
+	&policy_linux_6_16,
+	&policy_linux_6_17,
+	&policy_linux_6_18,
+	&policy_linux_6_18_44,
+	&policy_linux_6_19,
+	&policy_linux_7_0,
+	&policy_linux_7_1,
+	&policy_linux_7_2,
+	&policy_linux_7_3,
 };
+/* clang-format on */
 #define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))
 
 static const char *const rule_names[] = {

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* As 4.18 but for mremap near the limit. */
+#include "lib/policy/policy.h"
+
+const struct seam_policy policy_linux_5_4 = {
+	.name = "linux-5.4",
+	.source = "from sources",
+	.calls = &calls_linux,
+	.checked = 0,
+	.rule = {
+		RULE(anon_vma, 2),
+		RULE(account, 1),
+		RULE(offset, 2),
+		RULE(file, 1),
+		RULE(numa, 1),
+		RULE(uffd, 1),
+		RULE(close, 1),
+		RULE(special, 1),
+		RULE(clear_first, 1),
+		RULE(mremap_room, 1),
+	},
+};
