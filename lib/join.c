@@ -88,6 +88,21 @@ static uint32_t anon_causes(unsigned int value, const struct seam_area *neighbou
 	return inherited ? SEAM_CAUSE(fork) : SEAM_CAUSE(anon_vma);
 }
 
+/*
+ * value 1 (-6.3): a neighbour with a close operation joins nothing.
+ * value 2 (6.4-): only the one that vanishes must have none; the caller of join_check knows which.
+ *   Two areas that both have one are said to be apart for it: no change of either joins them whole.
+ */
+static uint32_t close_causes(unsigned int value, const struct seam_area *neighbour,
+			     const struct seam_area *other)
+{
+	bool apart = neighbour->traits & SEAM_TRAIT_CLOSE;
+
+	if (value > 1)
+		apart = apart && other->traits & SEAM_TRAIT_CLOSE;
+	return value && apart ? SEAM_CAUSE(close) : 0;
+}
+
 uint32_t join_causes(const struct seam_policy *policy, unsigned int page_shift,
 		     const struct seam_area *left, const struct seam_area *right,
 		     enum join_neighbour neighbour)
@@ -106,6 +121,8 @@ uint32_t join_causes(const struct seam_policy *policy, unsigned int page_shift,
 		causes |= SEAM_CAUSE(uffd);
 	if (policy->rule[SEAM_RULE_name] && left->name != right->name)
 		causes |= SEAM_CAUSE(name);
+	causes |= close_causes(policy->rule[SEAM_RULE_close], at_left ? left : right,
+			       at_left ? right : left);
 	return causes;
 }
 
@@ -113,13 +130,23 @@ bool join_check(const struct seam_space *space, const struct area *left, const s
 		enum join_neighbour neighbour)
 {
 	struct seam_area l, r;
+	uint32_t causes;
 
 	/* equal in all and continuing, and of no special kind: every policy joins these */
 	if (left->attr == right->attr && left->anon == right->anon &&
-	    !(area_flags(space, left) & SEAM_VM_SPECIAL) &&
+	    !(area_flags(space, left) & SEAM_VM_SPECIAL) && !area_attr(space, left)->traits &&
 	    left->pgoff + pages_of(space, left->end - left->start) == right->pgoff)
 		return true;
 	area_export(space, left, &l);
 	area_export(space, right, &r);
-	return !join_causes(&space->policy, space->page_shift, &l, &r, neighbour);
+	causes = join_causes(&space->policy, space->page_shift, &l, &r, neighbour);
+	if (rule(space, SEAM_RULE_close) > 1)
+		causes &= ~SEAM_CAUSE(close);
+	return !causes;
+}
+
+bool join_removable(const struct seam_space *space, const struct area *area)
+{
+	return rule(space, SEAM_RULE_close) != 2 ||
+	       !(area_attr(space, area)->traits & SEAM_TRAIT_CLOSE);
 }

@@ -20,6 +20,12 @@ uint32_t join_causes(const struct seam_policy *policy, unsigned int page_shift,
 		     const struct seam_area *left, const struct seam_area *right,
 		     enum join_neighbour neighbour);
 
+/*
+ * @area may vanish in a join: since 6.4 a close operation forbids just that (6.18 mm/vma.c
+ * can_merge_remove_vma); before, it forbids every join of a neighbour that has one.
+ */
+bool join_removable(const struct seam_space *space, const struct area *area);
+
 /* The flag bits that the policy compares and in which the two differ. */
 uint64_t join_flags(const struct seam_policy *policy, uint64_t left, uint64_t right);
 

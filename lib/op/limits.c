@@ -83,3 +83,10 @@ uint64_t commit_of(const struct seam_space *space, const struct area *area)
 		return 0;
 	return pages_of(space, area->end - area->start);
 }
+
+bool limit_denies_exec(const struct seam_space *space, uint64_t old, uint64_t flags)
+{
+	if (!(space->flags & SEAM_SPACE_MDWE) || !(flags & SEAM_VM_EXEC))
+		return false;
+	return flags & SEAM_VM_WRITE || !(old & SEAM_VM_EXEC);
+}

@@ -18,6 +18,12 @@ bool limit_may_lock(const struct seam_space *space);
 /* RLIMIT_MEMLOCK holds @pages more; true where @flags do not lock (mlock_future_ok). */
 bool limit_lock_fits(const struct seam_space *space, uint64_t flags, uint64_t pages);
 
+/*
+ * Memory-deny-write-execute (PR_SET_MDWE) refuses: both at once, or to become executable. @old: the
+ * flags before; those of new memory themselves (6.18 include/linux/mman.h map_deny_write_exec).
+ */
+bool limit_denies_exec(const struct seam_space *space, uint64_t old, uint64_t flags);
+
 /* Memory with these flags is charged: private, writable, reserved (accountable_mapping). */
 bool commit_wanted(uint64_t flags);
 /* -SEAM_ENOMEM: the overcommit mode does not allow it (6.18 mm/util.c __vm_enough_memory). */

@@ -19,5 +19,6 @@ const struct seam_policy policy_linux_5_10 = {
 		RULE(clear_first, 1),
 		RULE(dontunmap, 1),
 		RULE(mremap_room, 1),
+		RULE(advices, 1),
 	},
 };

@@ -18,5 +18,6 @@ const struct seam_policy policy_linux_5_4 = {
 		RULE(special, 1),
 		RULE(clear_first, 1),
 		RULE(mremap_room, 1),
+		RULE(advices, 1),
 	},
 };

@@ -24,5 +24,6 @@ const struct seam_policy policy_linux_6_1 = {
 		RULE(thp_align, 1),
 		RULE(dontunmap, 2),
 		RULE(mremap_room, 1),
+		RULE(advices, 4),
 	},
 };

@@ -25,5 +25,6 @@ const struct seam_policy policy_linux_6_6 = {
 		RULE(ksm, 1),
 		RULE(dontunmap, 2),
 		RULE(mremap_room, 1),
+		RULE(advices, 4),
 	},
 };

@@ -27,5 +27,7 @@ const struct seam_policy policy_linux_7_1 = {
 		RULE(dontunmap, 2),
 		RULE(mremap_room, 1),
 		RULE(mremap_many, 1),
+		RULE(advices, 6),
+		RULE(mseal, 1),
 	},
 };

@@ -13,5 +13,7 @@ const struct seam_policy policy_plain = {
 		RULE(numa, 1),
 		RULE(uffd, 1),
 		RULE(name, 1),
+		RULE(advices, 6),
+		RULE(mseal, 1),
 	},
 };

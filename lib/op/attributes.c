@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* mseal, mbind, anonymous names and userfaultfd: a range gets one attribute. */
+#include "lib/op/modify.h"
+#include "lib/op/op.h"
+
+#define UFFD_BITS (SEAM_VM_UFFD_MISSING | SEAM_VM_UFFD_WP | SEAM_VM_UFFD_MINOR)
+
+static int seal_part(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
+		     void *ctx)
+{
+	struct area area;
+	uint64_t flags;
+
+	index_load(&space->index, cursor, &area);
+	flags = area_flags(space, &area);
+	if (flags & SEAM_VM_SEALED)
+		return 0;
+	return modify_flags(space, cursor, start, end, flags | SEAM_VM_SEALED);
+}
+
+/* Source: 6.18 mm/mseal.c do_mseal. Nothing is sealed when there is a hole. */
+int linux_mseal(struct seam_space *space, uint64_t addr, uint64_t len, uint64_t flags)
+{
+	uint64_t end;
+
+	if (!rule(space, SEAM_RULE_mseal))
+		return -SEAM_ENOSYS;
+	if (flags || range_end(space, addr, len, &end))
+		return -SEAM_EINVAL;
+	if (range_has_hole(space, addr, end))
+		return -SEAM_ENOMEM;
+	return walk_range(space, addr, end, HOLES_STOP, seal_part, NULL);
+}
+
+static int bind_part(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
+		     void *ctx)
+{
+	struct area area;
+	struct attr attr;
+
+	index_load(&space->index, cursor, &area);
+	attr = *area_attr(space, &area);
+	if (attr.numa == *(const uint32_t *)ctx)
+		return 0;
+	attr.numa = *(const uint32_t *)ctx;
+	return modify_range(space, cursor, start, end, &attr);
+}
+
+/* Source: 6.18 mm/mempolicy.c do_mbind, queue_pages_test_walk, mbind_range. */
+int linux_mbind(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t numa)
+{
+	struct cursor cursor;
+	struct area area;
+	uint64_t end;
+	int err;
+
+	if (range_end(space, addr, len, &end))
+		return -SEAM_EINVAL;
+	if (end == addr)
+		return 0;
+	if (numa && range_has_hole(space, addr, end))
+		return -SEAM_EFAULT;
+	if (!index_seek(&space->index, addr, &cursor))
+		return -SEAM_EFAULT;
+	index_load(&space->index, &cursor, &area);
+	if (area.start >= end)
+		return -SEAM_EFAULT;
+	err = walk_range(space, addr, end, HOLES_PASS, bind_part, &numa);
+	/* the default policy may be given to a range with holes */
+	return !numa && err == -SEAM_ENOMEM && range_has_hole(space, addr, end) ? 0 : err;
+}
+
+static int name_part(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
+		     void *ctx)
+{
+	struct area area;
+	struct attr attr;
+	int err;
+
+	index_load(&space->index, cursor, &area);
+	attr = *area_attr(space, &area);
+	if (attr.file && !(attr.file & SEAM_FILE_OWN))
+		return -SEAM_EBADF;
+	if (attr.name == *(const uint32_t *)ctx)
+		return 0;
+	attr.name = *(const uint32_t *)ctx;
+	err = modify_range(space, cursor, start, end, &attr);
+	return err == -SEAM_ENOMEM ? -SEAM_EAGAIN : err;
+}
+
+/* Source: 6.18 mm/madvise.c madvise_set_anon_name. */
+int linux_set_name(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t name)
+{
+	uint64_t end;
+
+	if (!rule(space, SEAM_RULE_name) || range_end(space, addr, len, &end))
+		return -SEAM_EINVAL;
+	return walk_range(space, addr, end, HOLES_PASS, name_part, &name);
+}
+
+struct registration {
+	uint32_t uffd;
+	uint64_t flags;
+};
+
+static int register_part(struct seam_space *space, struct cursor *cursor, uint64_t start,
+			 uint64_t end, void *ctx)
+{
+	const struct registration *wanted = ctx;
+	struct area area;
+	struct attr attr;
+
+	index_load(&space->index, cursor, &area);
+	attr = *area_attr(space, &area);
+	if (attr.uffd == wanted->uffd && (attr.flags & wanted->flags) == wanted->flags)
+		return 0;
+	attr.uffd = wanted->uffd;
+	attr.flags = (attr.flags & ~UFFD_BITS) | wanted->flags;
+	return modify_range(space, cursor, start, end, &attr);
+}
+
+/* What any area of the range forbids, looked at before the first is changed. */
+static int may_register(const struct seam_space *space, uint64_t start, uint64_t end,
+			const struct registration *wanted)
+{
+	struct cursor cursor;
+	struct area area;
+	bool some = false;
+
+	for (bool more = index_seek(&space->index, start, &cursor); more;
+	     more = index_next(&space->index, &cursor)) {
+		const struct attr *attr;
+
+		index_load(&space->index, &cursor, &area);
+		if (area.start >= end)
+			break;
+		attr = area_attr(space, &area);
+		some = true;
+		if (attr->file && !(attr->traits & SEAM_TRAIT_SHMEM) &&
+		    !(attr->flags & SEAM_VM_HUGETLB))
+			return -SEAM_EINVAL;
+		if (attr->flags & SEAM_VM_DROPPABLE)
+			return -SEAM_EINVAL;
+		if (!(attr->flags & SEAM_VM_MAYWRITE))
+			return -SEAM_EPERM;
+		if (attr->uffd && attr->uffd != wanted->uffd)
+			return -SEAM_EBUSY;
+	}
+	return some ? 0 : -SEAM_EINVAL;
+}
+
+static int passing_holes(struct seam_space *space, uint64_t start, uint64_t end, visit_fn *visit,
+			 void *ctx)
+{
+	bool hole = range_has_hole(space, start, end);
+	int err = walk_range(space, start, end, HOLES_PASS, visit, ctx);
+
+	return hole && err == -SEAM_ENOMEM ? 0 : err;
+}
+
+/* Source: 6.18 fs/userfaultfd.c userfaultfd_register, mm/userfaultfd.c userfaultfd_register_range. */
+int linux_uffd_register(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t uffd,
+			uint64_t flags)
+{
+	struct registration wanted = { uffd, flags };
+	uint64_t mask = page_size(space) - 1;
+	int err;
+
+	if (!uffd || !flags || flags & ~UFFD_BITS || !len || (addr | len) & mask ||
+	    addr >= space->user_end || len > space->user_end - addr)
+		return -SEAM_EINVAL;
+	err = may_register(space, addr, addr + len, &wanted);
+	return err ? err : passing_holes(space, addr, addr + len, register_part, &wanted);
+}
+
+static int unregister_part(struct seam_space *space, struct cursor *cursor, uint64_t start,
+			   uint64_t end, void *ctx)
+{
+	struct area area;
+	struct attr attr;
+
+	index_load(&space->index, cursor, &area);
+	attr = *area_attr(space, &area);
+	if (!attr.uffd)
+		return 0;
+	attr.uffd = 0;
+	attr.flags &= ~UFFD_BITS;
+	return modify_range(space, cursor, start, end, &attr);
+}
+
+int linux_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len)
+{
+	uint64_t mask = page_size(space) - 1;
+
+	if (!len || (addr | len) & mask || addr >= space->user_end || len > space->user_end - addr)
+		return -SEAM_EINVAL;
+	return passing_holes(space, addr, addr + len, unregister_part, NULL);
+}

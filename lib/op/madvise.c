@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Source: 6.18 mm/madvise.c madvise_vma_behavior, madvise_walk_vmas; mm/ksm.c ksm_madvise. */
+#include "lib/op/fault.h"
+#include "lib/op/modify.h"
+#include "lib/op/op.h"
+
+#define THP_BITS (SEAM_VM_HUGEPAGE | SEAM_VM_NOHUGEPAGE)
+#define READ_BITS (SEAM_VM_SEQ_READ | SEAM_VM_RAND_READ)
+
+/* The generations of advices (rule advices): each knows those before it. */
+enum {
+	ADVICES_4_14,
+	ADVICES_5_4,
+	ADVICES_5_14,
+	ADVICES_5_18,
+	ADVICES_6_1,
+	ADVICES_6_13,
+	ADVICES_6_15
+};
+
+static unsigned int first_known(int advice)
+{
+	switch (advice) {
+	case SEAM_MADV_COLD:
+	case SEAM_MADV_PAGEOUT:
+		return ADVICES_5_4;
+	case SEAM_MADV_POPULATE_READ:
+	case SEAM_MADV_POPULATE_WRITE:
+		return ADVICES_5_14;
+	case SEAM_MADV_DONTNEED_LOCKED:
+		return ADVICES_5_18;
+	case SEAM_MADV_COLLAPSE:
+		return ADVICES_6_1;
+	case SEAM_MADV_GUARD_INSTALL:
+	case SEAM_MADV_GUARD_REMOVE:
+		return ADVICES_6_13;
+	default:
+		return ADVICES_4_14;
+	}
+}
+
+static bool is_known(const struct seam_space *space, int advice)
+{
+	bool named = (advice >= SEAM_MADV_NORMAL && advice <= SEAM_MADV_DONTNEED) ||
+		     (advice >= SEAM_MADV_FREE && advice <= SEAM_MADV_COLLAPSE) ||
+		     (advice >= SEAM_MADV_HWPOISON && advice <= SEAM_MADV_GUARD_REMOVE);
+
+	if (advice == SEAM_MADV_HUGEPAGE || advice == SEAM_MADV_NOHUGEPAGE ||
+	    advice == SEAM_MADV_COLLAPSE)
+		named = named && space->flags & SEAM_SPACE_THP;
+	return named && rule(space, SEAM_RULE_advices) >= first_known(advice);
+}
+
+static bool discards(int advice)
+{
+	switch (advice) {
+	case SEAM_MADV_FREE:
+	case SEAM_MADV_DONTNEED:
+	case SEAM_MADV_DONTNEED_LOCKED:
+	case SEAM_MADV_REMOVE:
+	case SEAM_MADV_DONTFORK:
+	case SEAM_MADV_WIPEONFORK:
+	case SEAM_MADV_GUARD_INSTALL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A sealed area keeps what it holds, unless its owner could overwrite it (6.10 mm/mseal.c). */
+static bool seal_forbids(uint64_t flags, int advice)
+{
+	return flags & SEAM_VM_SEALED && discards(advice) && !(flags & SEAM_VM_SHARED) &&
+	       !(flags & SEAM_VM_WRITE);
+}
+
+static bool ksm_takes(const struct seam_space *space, const struct area *area)
+{
+	uint64_t refused = SEAM_VM_SHARED | SEAM_VM_MAYSHARE | SEAM_VM_SPECIAL | SEAM_VM_HUGETLB |
+			   SEAM_VM_DROPPABLE;
+
+	return !(area_flags(space, area) & refused);
+}
+
+/* The advices that are flags. 1: it is none. */
+static int advised_flags(const struct seam_space *space, const struct area *area, int advice,
+			 uint64_t *flags)
+{
+	switch (advice) {
+	case SEAM_MADV_NORMAL:
+		*flags &= ~READ_BITS;
+		return 0;
+	case SEAM_MADV_SEQUENTIAL:
+		*flags = (*flags & ~READ_BITS) | SEAM_VM_SEQ_READ;
+		return 0;
+	case SEAM_MADV_RANDOM:
+		*flags = (*flags & ~READ_BITS) | SEAM_VM_RAND_READ;
+		return 0;
+	case SEAM_MADV_DONTFORK:
+		*flags |= SEAM_VM_DONTCOPY;
+		return 0;
+	case SEAM_MADV_DOFORK:
+		if (*flags & SEAM_VM_IO)
+			return -SEAM_EINVAL;
+		*flags &= ~SEAM_VM_DONTCOPY;
+		return 0;
+	case SEAM_MADV_WIPEONFORK:
+		if (area_attr(space, area)->file || *flags & SEAM_VM_SHARED)
+			return -SEAM_EINVAL;
+		*flags |= SEAM_VM_WIPEONFORK;
+		return 0;
+	case SEAM_MADV_KEEPONFORK:
+		if (*flags & SEAM_VM_DROPPABLE)
+			return -SEAM_EINVAL;
+		*flags &= ~SEAM_VM_WIPEONFORK;
+		return 0;
+	case SEAM_MADV_DONTDUMP:
+		*flags |= SEAM_VM_DONTDUMP;
+		return 0;
+	case SEAM_MADV_DODUMP:
+		if ((!(*flags & SEAM_VM_HUGETLB) && *flags & SEAM_VM_SPECIAL) ||
+		    *flags & SEAM_VM_DROPPABLE)
+			return -SEAM_EINVAL;
+		*flags &= ~SEAM_VM_DONTDUMP;
+		return 0;
+	case SEAM_MADV_MERGEABLE:
+		if (ksm_takes(space, area))
+			*flags |= SEAM_VM_MERGEABLE;
+		return 0;
+	case SEAM_MADV_UNMERGEABLE:
+		*flags &= ~SEAM_VM_MERGEABLE;
+		return 0;
+	case SEAM_MADV_HUGEPAGE:
+		*flags = (*flags & ~THP_BITS) | SEAM_VM_HUGEPAGE;
+		return 0;
+	case SEAM_MADV_NOHUGEPAGE:
+		*flags = (*flags & ~THP_BITS) | SEAM_VM_NOHUGEPAGE;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+static bool guard_possible(const struct seam_space *space, const struct area *area, bool locked_too)
+{
+	uint64_t refused = SEAM_VM_SPECIAL | SEAM_VM_HUGETLB;
+	uint64_t flags = area_flags(space, area);
+
+	if (!locked_too)
+		refused |= SEAM_VM_LOCKED;
+	if (area_attr(space, area)->file && rule(space, SEAM_RULE_advices) < ADVICES_6_15)
+		return false;
+	return flags & SEAM_VM_MAYWRITE && !(flags & refused);
+}
+
+/* The markers lie in the page tables; the area as a whole is told apart, and gets an anon_vma. */
+static int install_guard(struct seam_space *space, struct cursor *cursor)
+{
+	struct area area;
+	int err;
+
+	index_load(&space->index, cursor, &area);
+	if (!guard_possible(space, &area, false))
+		return -SEAM_EINVAL;
+	if (!area_attr(space, &area)->file || !rule(space, SEAM_RULE_sticky)) {
+		err = fault_anon(space, cursor);
+		if (err)
+			return err;
+	}
+	if (!rule(space, SEAM_RULE_sticky))
+		return 0;
+	return area_set_flags(space, cursor, area_flags(space, &area) | SEAM_VM_MAYBE_GUARD);
+}
+
+/* The advices that change pages, not areas: only whether they are allowed. */
+static int advise_pages(struct seam_space *space, struct cursor *cursor, int advice)
+{
+	struct area area;
+	uint64_t flags;
+
+	index_load(&space->index, cursor, &area);
+	flags = area_flags(space, &area);
+	switch (advice) {
+	case SEAM_MADV_DONTNEED:
+	case SEAM_MADV_FREE:
+		if (!(flags & SEAM_VM_HUGETLB) && flags & (SEAM_VM_PFNMAP | SEAM_VM_LOCKED))
+			return -SEAM_EINVAL;
+		if (advice == SEAM_MADV_FREE &&
+		    (area_attr(space, &area)->file || flags & SEAM_VM_HUGETLB))
+			return -SEAM_EINVAL;
+		return 0;
+	case SEAM_MADV_DONTNEED_LOCKED:
+		return flags & SEAM_VM_PFNMAP ? -SEAM_EINVAL : 0;
+	case SEAM_MADV_COLD:
+	case SEAM_MADV_PAGEOUT:
+		return flags & (SEAM_VM_LOCKED | SEAM_VM_PFNMAP | SEAM_VM_HUGETLB) ? -SEAM_EINVAL
+										   : 0;
+	case SEAM_MADV_REMOVE:
+		if (flags & SEAM_VM_LOCKED || !area_attr(space, &area)->file)
+			return -SEAM_EINVAL;
+		return (flags & (SEAM_VM_SHARED | SEAM_VM_MAYWRITE)) ==
+				       (SEAM_VM_SHARED | SEAM_VM_MAYWRITE)
+			       ? 0
+			       : -SEAM_EACCES;
+	case SEAM_MADV_GUARD_INSTALL:
+		return install_guard(space, cursor);
+	case SEAM_MADV_GUARD_REMOVE:
+		return guard_possible(space, &area, true) ? 0 : -SEAM_EINVAL;
+	default:
+		return 0;
+	}
+}
+
+static int advise_part(struct seam_space *space, struct cursor *cursor, uint64_t start,
+		       uint64_t end, void *ctx)
+{
+	int advice = *(const int *)ctx, err;
+	struct area area;
+	uint64_t flags;
+
+	index_load(&space->index, cursor, &area);
+	flags = area_flags(space, &area);
+	if (seal_forbids(flags, advice))
+		return -SEAM_EPERM;
+	err = advised_flags(space, &area, advice, &flags);
+	if (err > 0)
+		return advise_pages(space, cursor, advice);
+	if (err || flags == area_flags(space, &area))
+		return err;
+	err = modify_flags(space, cursor, start, end, flags);
+	/* as if memory were short for a moment: the area limit in disguise (6.3-) */
+	return err == -SEAM_ENOMEM ? -SEAM_EAGAIN : err;
+}
+
+/* Faults in what the advice asks for; earlier areas stay faulted in when a later one refuses. */
+static int populate_part(struct seam_space *space, struct cursor *cursor, uint64_t start,
+			 uint64_t end, void *ctx)
+{
+	bool write = *(const int *)ctx == SEAM_MADV_POPULATE_WRITE;
+	struct area area;
+	uint64_t flags;
+
+	index_load(&space->index, cursor, &area);
+	flags = area_flags(space, &area);
+	if (flags & (SEAM_VM_IO | SEAM_VM_PFNMAP) ||
+	    !(flags & (write ? SEAM_VM_WRITE : SEAM_VM_READ)))
+		return -SEAM_EINVAL;
+	return write && !(flags & SEAM_VM_SHARED) ? fault_anon(space, cursor) : 0;
+}
+
+int linux_madvise(struct seam_space *space, uint64_t addr, uint64_t len, int advice)
+{
+	uint64_t end;
+
+	if (!is_known(space, advice) || range_end(space, addr, len, &end))
+		return -SEAM_EINVAL;
+	if (end == addr)
+		return 0;
+	if (advice == SEAM_MADV_POPULATE_READ || advice == SEAM_MADV_POPULATE_WRITE)
+		return walk_range(space, addr, end, HOLES_STOP, populate_part, &advice);
+	return walk_range(space, addr, end, HOLES_PASS, advise_part, &advice);
+}

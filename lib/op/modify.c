@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/op/modify.h"
+
+#include "lib/join.h"
+#include "lib/op/limits.h"
+
+/*
+ * What becomes of the range, decided before anything is changed. Above and below the range lie the
+ * rests of its area, or, where it reaches that area's edge, the neighbours:
+ *
+ *	prev | [below  range  above] | next
+ */
+struct outcome {
+	struct area area, range; /* the area as it is; the range as it will be */
+	struct area prev, next;
+	bool has_prev, has_next; /* compared with, and they fit */
+	bool whole;		 /* the range is the area, which a join removes */
+};
+
+static bool fits(struct seam_space *space, const struct area *left, const struct area *right,
+		 enum join_neighbour neighbour)
+{
+	space->mm.stats.join_tries++;
+	return left->end == right->start && join_check(space, left, right, neighbour);
+}
+
+static bool load_prev(const struct seam_space *space, struct cursor cursor, struct area *ret_prev)
+{
+	if (!index_prev(&space->index, &cursor))
+		return false;
+	index_load(&space->index, &cursor, ret_prev);
+	return true;
+}
+
+static bool load_next(const struct seam_space *space, struct cursor cursor, struct area *ret_next)
+{
+	if (!index_next(&space->index, &cursor))
+		return false;
+	index_load(&space->index, &cursor, ret_next);
+	return true;
+}
+
+/* Both fit, but their own anon_vmas must agree too when all three become one. */
+static bool anon_agrees(const struct seam_space *space, const struct area *prev,
+			const struct area *next)
+{
+	uint32_t p = anon_vma_of(space->family, prev->anon);
+	uint32_t n = anon_vma_of(space->family, next->anon);
+
+	return !rule(space, SEAM_RULE_anon_vma) || !p || !n || p == n;
+}
+
+static void decide(struct seam_space *space, const struct cursor *cursor, struct outcome *o)
+{
+	bool at_start = o->range.start == o->area.start;
+	bool at_end = o->range.end == o->area.end;
+
+	o->whole = at_start && at_end;
+	o->has_prev = at_start && load_prev(space, *cursor, &o->prev) &&
+		      o->prev.end == o->range.start &&
+		      fits(space, &o->prev, &o->range, NEIGHBOUR_LEFT);
+	o->has_next = at_end && load_next(space, *cursor, &o->next) &&
+		      o->next.start == o->range.end &&
+		      fits(space, &o->range, &o->next, NEIGHBOUR_RIGHT);
+	if (o->has_prev && o->has_next && !anon_agrees(space, &o->prev, &o->next))
+		o->has_next = false;
+	if (o->whole && !join_removable(space, &o->area))
+		o->has_prev = o->has_next = false;
+	if (o->has_prev && o->has_next && !join_removable(space, &o->next))
+		o->has_next = false;
+}
+
+/*
+ * The survivor's attributes: its own, and the sticky flags of what it takes in (6.19 VM_STICKY).
+ * 0: no memory.
+ */
+static uint32_t survivor_attr(struct seam_space *space, const struct area *survivor,
+			      const struct area *a, const struct area *b)
+{
+	struct attr attr = *area_attr(space, survivor);
+	uint64_t sticky = rule(space, SEAM_RULE_sticky) ? SEAM_VM_MAYBE_GUARD : 0;
+	uint64_t flags = attr.flags | (area_flags(space, a) & sticky);
+
+	if (b)
+		flags |= area_flags(space, b) & sticky;
+	if (flags == attr.flags)
+		return survivor->attr;
+	attr.flags = flags;
+	return area_intern(space, &attr);
+}
+
+/* An area without anon_vma takes over that of what it swallows (6.18 dup_anon_vma). */
+static uint32_t survivor_anon(const struct area *survivor, const struct area *a,
+			      const struct area *b)
+{
+	if (survivor->anon)
+		return survivor->anon;
+	if (b && b->anon)
+		return b->anon;
+	return a->anon;
+}
+
+static int shrink(struct seam_space *space, const struct cursor *cursor, const struct area *area,
+		  uint64_t start, uint64_t end)
+{
+	struct area rest = *area;
+
+	rest.pgoff = area_offset_at(space, area, start);
+	rest.start = start;
+	rest.end = end;
+	return area_store(space, cursor, &rest);
+}
+
+/* prev | range [| next]  ->  prev, which swallows the range, and next too when it fits */
+static int join_left(struct seam_space *space, struct cursor *cursor, struct outcome *o)
+{
+	const struct area *taken = o->has_next ? &o->next : NULL;
+	struct area joined = o->prev;
+	int err;
+
+	joined.end = taken ? taken->end : o->range.end;
+	joined.attr = survivor_attr(space, &o->prev, &o->range, taken);
+	joined.anon = survivor_anon(&o->prev, &o->range, taken);
+	if (!joined.attr)
+		return -SEAM_EALLOC;
+	if (o->whole) {
+		err = area_remove(space, cursor);
+		if (!err && taken)
+			err = area_remove(space, cursor);
+		space->mm.stats.joins += 1 + !!taken;
+	} else {
+		err = shrink(space, cursor, &o->area, o->range.end, o->area.end);
+		space->mm.stats.joins++;
+	}
+	if (err)
+		return err;
+	index_seek(&space->index, o->prev.start, cursor);
+	return area_store(space, cursor, &joined);
+}
+
+/* range | next  ->  next, which begins lower */
+static int join_right(struct seam_space *space, struct cursor *cursor, struct outcome *o)
+{
+	struct area joined = o->next;
+	int err;
+
+	joined.start = o->range.start;
+	joined.pgoff = o->range.pgoff;
+	joined.attr = survivor_attr(space, &o->next, &o->range, NULL);
+	joined.anon = survivor_anon(&o->next, &o->range, NULL);
+	if (!joined.attr)
+		return -SEAM_EALLOC;
+	if (o->whole)
+		err = area_remove(space, cursor);
+	else
+		err = shrink(space, cursor, &o->area, o->area.start, o->range.start);
+	space->mm.stats.joins++;
+	if (err)
+		return err;
+	index_seek(&space->index, o->next.start, cursor);
+	return area_store(space, cursor, &joined);
+}
+
+static int cut(struct seam_space *space, struct cursor *cursor, uint64_t at)
+{
+	struct area area;
+
+	index_load(&space->index, cursor, &area);
+	if (limit_areas_reached(space))
+		return -SEAM_ENOMEM;
+	if (area_attr(space, &area)->traits & SEAM_TRAIT_NO_SPLIT)
+		return -SEAM_EINVAL;
+	return area_split(space, cursor, at);
+}
+
+int modify_range(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
+		 const struct attr *attr)
+{
+	struct outcome o;
+	int err;
+
+	index_load(&space->index, cursor, &o.area);
+	o.range = o.area;
+	o.range.start = start;
+	o.range.end = end;
+	o.range.pgoff = area_offset_at(space, &o.area, start);
+	o.range.attr = area_intern(space, attr);
+	if (!o.range.attr)
+		return -SEAM_EALLOC;
+	decide(space, cursor, &o);
+	if (o.has_prev)
+		return join_left(space, cursor, &o);
+	if (o.has_next)
+		return join_right(space, cursor, &o);
+	if (o.area.start < start) {
+		err = cut(space, cursor, start);
+		if (err)
+			return err;
+		index_next(&space->index, cursor);
+	}
+	if (o.area.end > end) {
+		err = cut(space, cursor, end);
+		if (err)
+			return err;
+	}
+	return area_store(space, cursor, &o.range);
+}
+
+int modify_flags(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
+		 uint64_t flags)
+{
+	struct area area;
+	struct attr attr;
+
+	index_load(&space->index, cursor, &area);
+	attr = *area_attr(space, &area);
+	attr.flags = flags;
+	return modify_range(space, cursor, start, end, &attr);
+}
+
+int walk_range(struct seam_space *space, uint64_t start, uint64_t end, enum holes holes,
+	       visit_fn *visit, void *ctx)
+{
+	bool hole = false;
+	struct cursor cursor;
+	struct area area;
+
+	while (start < end) {
+		uint64_t stop;
+		int err;
+
+		if (!index_seek(&space->index, start, &cursor))
+			return -SEAM_ENOMEM;
+		index_load(&space->index, &cursor, &area);
+		if (area.start > start) {
+			hole = true;
+			start = area.start;
+			if (holes == HOLES_STOP || start >= end)
+				break;
+		}
+		stop = area.end < end ? area.end : end;
+		err = visit(space, &cursor, start, stop, ctx);
+		if (err)
+			return err;
+		start = stop;
+	}
+	return hole ? -SEAM_ENOMEM : 0;
+}
+
+bool range_has_hole(const struct seam_space *space, uint64_t start, uint64_t end)
+{
+	struct cursor cursor;
+	struct area area;
+
+	for (bool more = index_seek(&space->index, start, &cursor); more && start < end;
+	     more = index_next(&space->index, &cursor)) {
+		index_load(&space->index, &cursor, &area);
+		if (area.start > start)
+			return true;
+		start = area.end;
+	}
+	return start < end;
+}
+
+int range_end(const struct seam_space *space, uint64_t start, uint64_t len, uint64_t *ret_end)
+{
+	uint64_t rounded = page_up(space, len);
+
+	if (start & (page_size(space) - 1) || (len && !rounded) || start + rounded < start)
+		return -SEAM_EINVAL;
+	*ret_end = start + rounded;
+	return 0;
+}
