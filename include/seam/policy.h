@@ -89,6 +89,13 @@ const struct seam_policy *seam_policy_find(const char *name);
  */
 int seam_policy_parse(const char *spec, struct seam_policy *ret_policy, const char **ret_bad);
 
+/*
+ * Applies "-RULE|RULE|RULE=VALUE[,...]" to a policy and adds the words to its name.
+ *  -EINVAL: no such rule or value, or the name grows too long; *policy is as it was, *ret_bad (may
+ *   be NULL) points at the offending word
+ */
+int seam_policy_change(struct seam_policy *policy, const char *words, const char **ret_bad);
+
 /* The name of a rule, and what it decides. NULL when @rule is out of range. */
 const char *seam_rule_name(unsigned int rule);
 const char *seam_rule_text(unsigned int rule);

@@ -130,34 +130,62 @@ static bool apply_word(struct seam_policy *policy, const char *word, size_t len)
 	return false;
 }
 
+SEAM_EXPORT int seam_policy_change(struct seam_policy *policy, const char *words,
+				   const char **ret_bad)
+{
+	struct seam_policy changed = *policy;
+	size_t name_len = length_of(policy->name), len = length_of(words);
+	const char *unused;
+
+	if (!ret_bad)
+		ret_bad = &unused;
+	*ret_bad = words;
+	if (name_len + len + 1 >= sizeof(changed.name))
+		return -SEAM_EINVAL;
+	changed.name[name_len] = ',';
+	memcpy(changed.name + name_len + 1, words, len + 1);
+	for (const char *word = words;; word++) {
+		size_t word_len = 0;
+
+		*ret_bad = word;
+		while (word[word_len] && word[word_len] != ',')
+			word_len++;
+		if (!apply_word(&changed, word, word_len))
+			return -SEAM_EINVAL;
+		word += word_len;
+		if (!*word)
+			break;
+	}
+	*policy = changed;
+	return 0;
+}
+
 SEAM_EXPORT int seam_policy_parse(const char *spec, struct seam_policy *ret_policy,
 				  const char **ret_bad)
 {
 	const struct seam_policy *base;
 	struct seam_policy policy;
-	const char *word = spec, *unused;
-	size_t len = length_of(spec), name_len = 0;
+	size_t name_len = 0;
+	int err;
 
-	if (!ret_bad)
-		ret_bad = &unused;
-	*ret_bad = spec;
+	if (ret_bad)
+		*ret_bad = spec;
 	while (spec[name_len] && spec[name_len] != ',')
 		name_len++;
 	base = find(spec, name_len);
-	if (!base || len >= sizeof(policy.name))
+	if (!base)
 		return -SEAM_EINVAL;
 	policy = *base;
-	for (word = spec + name_len; *word == ',';) {
-		size_t word_len = 0;
-
-		*ret_bad = ++word;
-		while (word[word_len] && word[word_len] != ',')
-			word_len++;
-		if (!apply_word(&policy, word, word_len))
+	if (spec[name_len]) {
+		/* the name as written: it may be another one for the same vector */
+		if (name_len >= sizeof(policy.name))
 			return -SEAM_EINVAL;
-		word += word_len;
+		memcpy(policy.name, spec, name_len);
+		policy.name[name_len] = 0;
+		err = seam_policy_change(&policy, spec + name_len + 1, ret_bad);
+		if (err)
+			return err;
 	}
-	memcpy(policy.name, spec, len + 1);
 	*ret_policy = policy;
 	return 0;
 }

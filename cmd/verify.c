@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * seam verify: the model held against the running kernel. Random calls are made for real by a child
+ * and in the model, and errno and areas compared after each.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "face/json.h"
+#include "probe/host.h"
+#include "probe/spec.h"
+#include "ui/table.h"
+#include "verify/run.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+struct options {
+	uint64_t calls, seed, only;
+	bool random, json, stop;
+	const char *kernel, *rules, *output;
+};
+
+static bool read_number(const char *text, uint64_t *ret_value)
+{
+	char *end;
+
+	errno = 0;
+	*ret_value = strtoull(text, &end, 0);
+	return !errno && end != text && !*end && *text != '-';
+}
+
+/* "mmap,munmap,touch" */
+static int read_calls(const char *list, uint64_t *ret_only)
+{
+	size_t len;
+	int call;
+
+	*ret_only = 0;
+	for (const char *word = list;; word += len + 1) {
+		len = strcspn(word, ",");
+		call = trace_call_by_name(word, len);
+		if (call < 0)
+			return cmd_usage(&cmd_verify, "--ops: no call '%.*s'", (int)len, word);
+		*ret_only |= UINT64_C(1) << call;
+		if (!word[len])
+			return 0;
+	}
+}
+
+static int parse_options(struct options *options, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "random", required_argument, NULL, 'n' },
+		{ "seed", required_argument, NULL, 's' },
+		{ "ops", required_argument, NULL, 'c' },
+		{ "kernel", required_argument, NULL, 'k' },
+		{ "rules", required_argument, NULL, 'r' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "stop", no_argument, NULL, 'S' },
+		{ "output", required_argument, NULL, 'o' },
+		{ 0 },
+	};
+	int option;
+
+	*options = (struct options) { .kernel = "linux-host" };
+	if (getrandom(&options->seed, sizeof(uint32_t), 0) < 0)
+		options->seed = (uint64_t)getpid();
+	opterr = 0;
+	optind = 0; /* of glibc: starts anew */
+	while ((option = getopt_long(argc, argv, "+:o:", longs, NULL)) != -1) {
+		switch (option) {
+		case 'n':
+			if (!read_number(optarg, &options->calls) || !options->calls)
+				return cmd_usage(&cmd_verify, "--random %s: a number of calls expected",
+						 optarg);
+			options->random = true;
+			break;
+		case 's':
+			if (!read_number(optarg, &options->seed))
+				return cmd_usage(&cmd_verify, "--seed %s: a number expected", optarg);
+			break;
+		case 'c':
+			if (read_calls(optarg, &options->only))
+				return EXIT_USAGE;
+			break;
+		case 'k':
+			options->kernel = optarg;
+			break;
+		case 'r':
+			options->rules = optarg;
+			break;
+		case 'j':
+			options->json = true;
+			break;
+		case 'S':
+			options->stop = true;
+			break;
+		case 'o':
+			options->output = optarg;
+			break;
+		case ':':
+			return cmd_usage(&cmd_verify, "%s wants a value", argv[optind - 1]);
+		default:
+			return cmd_usage(&cmd_verify, "no option %s", argv[optind - 1]);
+		}
+	}
+	if (argv[optind] || !options->random)
+		return cmd_usage(&cmd_verify, "--random N expected");
+	return 0;
+}
+
+struct session {
+	const struct options *options;
+	struct host host;
+	struct seam_policy policy;
+	uint64_t ns;
+};
+
+/* "expected" and "found" may have lines: each behind a mark. */
+static void print_marked(FILE *out, const char *title, const char *text)
+{
+	fprintf(out, "# %s: ", title);
+	for (; *text; text++) {
+		if (*text != '\n')
+			fputc(*text, out);
+		else if (text[1])
+			fputs("\n#   ", out);
+	}
+	fputc('\n', out);
+}
+
+static void print_mismatch(const struct mismatch *mismatch, FILE *out)
+{
+	fputc('\n', out);
+	print_marked(out, "call", mismatch->call);
+	print_marked(out, "model", mismatch->expected);
+	print_marked(out, "kernel", mismatch->found);
+	script_print(&mismatch->script, out);
+}
+
+static void print_text(const struct session *session, const struct run *run, FILE *out)
+{
+	char calls[SHORT_TEXT], rate[SHORT_TEXT], mismatches[SHORT_TEXT];
+
+	fprintf(out, "%s calls checked against %s under %s (vector %08" PRIx32 "): %s mismatch%s\n",
+		count_text(calls, run->checked), session->host.release, session->policy.name,
+		seam_policy_vector(&session->policy), count_text(mismatches, run->nr_mismatches),
+		run->nr_mismatches == 1 ? "" : "es");
+	fprintf(out, "seed %" PRIu64 ", %s calls/s, whole map with all flags compared %" PRIu64
+		     " times\n",
+		session->options->seed,
+		count_text(rate, session->ns ? run->checked * NS_PER_S / session->ns : 0),
+		run->whole);
+	for (uint32_t i = 0; i < run->nr_mismatches; i++)
+		print_mismatch(&run->mismatch[i], out);
+}
+
+static int status_of(const struct run *run)
+{
+	if (run->failed[0])
+		return EXIT_SEAM_FAILED;
+	return run->nr_mismatches ? EXIT_FAILED : EXIT_DONE;
+}
+
+static void print_json_mismatch(struct json *json, const struct mismatch *mismatch)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&text, &size);
+
+	json_open(json, NULL, '{');
+	json_string(json, "call", mismatch->call);
+	json_string(json, "expected", mismatch->expected);
+	json_string(json, "found", mismatch->found);
+	if (memory) {
+		script_print(&mismatch->script, memory);
+		fclose(memory);
+	}
+	json_string(json, "script", text);
+	free(text);
+	json_close(json, '}');
+}
+
+static void print_json(const struct session *session, const struct run *run, FILE *out)
+{
+	struct json json;
+	char vector[16];
+
+	snprintf(vector, sizeof(vector), "%08" PRIx32, seam_policy_vector(&session->policy));
+	json_report(&json, out, "verify");
+	json_string(&json, "kernel", session->policy.name);
+	json_string(&json, "vector", vector);
+	json_string(&json, "release", session->host.release);
+	json_uint(&json, "calls", run->calls);
+	json_uint(&json, "checked", run->checked);
+	json_uint(&json, "undetermined", run->undetermined);
+	json_uint(&json, "whole_maps", run->whole);
+	json_uint(&json, "seed", session->options->seed);
+	json_uint(&json, "time_ns", session->ns);
+	json_int(&json, "status", status_of(run));
+	json_string(&json, "failed", run->failed[0] ? run->failed : NULL);
+	json_open(&json, "mismatches", '[');
+	for (uint32_t i = 0; i < run->nr_mismatches; i++)
+		print_json_mismatch(&json, &run->mismatch[i]);
+	json_close(&json, ']');
+	json_end(&json);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static void show_progress(uint64_t calls, uint64_t wanted)
+{
+	fprintf(stderr, "\r%3" PRIu64 " %%", calls * 100 / wanted);
+}
+
+static int find_policy(struct session *session)
+{
+	char why[POLICY_ERROR_SIZE];
+	int err;
+
+	if (session->options->rules)
+		err = policy_from_file(session->options->rules, &session->policy, why);
+	else
+		err = policy_from_spec(session->options->kernel, &session->policy, why);
+	if (!err)
+		return 0;
+	return err == -EINVAL ? cmd_usage(&cmd_verify, "%s", why) :
+				cmd_fail(EXIT_SEAM_FAILED, "%s", why);
+}
+
+static int report(const struct session *session, const struct run *run)
+{
+	FILE *out = cmd_open_output(session->options->output, stdout);
+
+	if (!out)
+		return EXIT_SEAM_FAILED;
+	if (session->options->json)
+		print_json(session, run, out);
+	else
+		print_text(session, run, out);
+	if (cmd_close_output(out, session->options->output))
+		return EXIT_SEAM_FAILED;
+	return status_of(run);
+}
+
+static int verify_random(struct session *session)
+{
+	const struct options *options = session->options;
+	struct run_options run_options = {
+		.calls = options->calls,
+		.seed = options->seed,
+		.only = options->only,
+		.stop = options->stop,
+		.host = &session->host,
+		.policy = &session->policy,
+		.progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+	};
+	struct run *run = run_new();
+	uint64_t start = now_ns();
+	int status;
+
+	if (!run)
+		return cmd_fail(EXIT_SEAM_FAILED, "no memory");
+	run_random(run, &run_options);
+	session->ns = now_ns() - start;
+	if (run_options.progress)
+		fputc('\r', stderr);
+	if (run->failed[0])
+		cmd_fail(EXIT_SEAM_FAILED, "%s", run->failed);
+	status = report(session, run);
+	run_free(run);
+	return status;
+}
+
+static int run_verify(int argc, char **argv)
+{
+	struct options options;
+	struct session session = { .options = &options };
+	int err = parse_options(&options, argc, argv);
+
+	if (err)
+		return err;
+	err = host_look(&session.host);
+	if (err)
+		return cmd_fail(EXIT_SEAM_FAILED, "looking at this system: %s", strerror(-err));
+	err = find_policy(&session);
+	return err ? err : verify_random(&session);
+}
+
+const struct cmd cmd_verify = {
+	.name = "verify",
+	.synopsis = "--random N [options]",
+	.summary = "holds the model against the running kernel",
+	.help = "--random N      makes N random calls for real and in the model, and compares\n"
+		"                errno and areas after each\n"
+		"--seed S        the same calls again (default: a new one, which is told)\n"
+		"--ops LIST      these calls only: mmap,munmap,touch\n"
+		"--kernel K      holds the model to another policy or what-if (default linux-host)\n"
+		"--rules FILE    or to a vector from a text file, NAME=VALUE a line\n"
+		"--stop          ends at the first mismatch\n"
+		"--json          the report as JSON\n"
+		"-o FILE         the report goes there (- for standard output)\n"
+		"\n"
+		"Exit status: 0 no mismatch, 1 some, 125 seam itself failed.\n",
+	.run = run_verify,
+};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "verify/model.h"
+
+#define LOW_START UINT64_C(0x40000000)
+#define LOW_END UINT64_C(0x80000000)
+
+static const struct seam_file *file_of(const struct model_files *files, uint64_t number)
+{
+	if (number < FIRST_FD || number >= FIRST_FD + NR_FDS || !files->file[number - FIRST_FD].id)
+		return NULL;
+	return &files->file[number - FIRST_FD];
+}
+
+static bool range_free(const struct seam_space *space, uint64_t start, uint64_t len)
+{
+	struct seam_area area;
+
+	return !seam_area_find(space, start, &area) || area.start >= start + len;
+}
+
+/*
+ * MAP_32BIT searches upward from a start that is random at every call (arch/x86/kernel/sys_x86_64.c
+ * find_start_end): any free range between 1 and 2 GiB is right.
+ */
+static bool placed_low(const struct seam_space *space, const uint64_t *args, uint64_t at)
+{
+	return args[3] & SEAM_MAP_32BIT && !(args[3] & (SEAM_MAP_FIXED | SEAM_MAP_FIXED_NOREPLACE)) &&
+	       at != args[0] && at >= LOW_START && at + args[1] <= LOW_END &&
+	       range_free(space, at, args[1]);
+}
+
+static int64_t map(struct seam_space *space, const struct model_files *files, const uint64_t *args,
+		   const struct outcome *real)
+{
+	struct seam_mmap mmap = {
+		.addr = args[0],
+		.len = args[1],
+		.prot = (uint32_t)args[2],
+		.flags = (uint32_t)args[3],
+		.pgoff = args[5] >> seam_space_page_shift(space),
+		.file = args[3] & SEAM_MAP_ANONYMOUS ? NULL : file_of(files, args[4]),
+	};
+	uint64_t addr = 0;
+	int err;
+
+	if (args[5] & 4095)
+		return -SEAM_EINVAL;
+	if (real->result > 0 && placed_low(space, args, (uint64_t)real->result)) {
+		mmap.place = 1;
+		mmap.at = (uint64_t)real->result;
+	}
+	err = seam_space_mmap(space, &mmap, &addr);
+	return err ? err : (int64_t)addr;
+}
+
+static int64_t remap(struct seam_space *space, const uint64_t *args)
+{
+	struct seam_mremap mremap = {
+		.old_addr = args[0],
+		.old_len = args[1],
+		.new_len = args[2],
+		.flags = (uint32_t)args[3],
+		.new_addr = args[4],
+	};
+	uint64_t addr = 0;
+	int err = seam_space_mremap(space, &mremap, &addr);
+
+	return err ? err : (int64_t)addr;
+}
+
+static int64_t set_break(struct seam_space *space, uint64_t addr)
+{
+	uint64_t brk = 0;
+	int err = seam_space_brk(space, addr, &brk);
+
+	return err ? err : (int64_t)brk;
+}
+
+static int64_t set_limit(struct seam_space *space, uint64_t which, uint64_t value)
+{
+	static const enum seam_limit limits[] = {
+		[TRACE_RLIMIT_AS] = SEAM_LIMIT_AS,
+		[TRACE_RLIMIT_DATA] = SEAM_LIMIT_DATA,
+		[TRACE_RLIMIT_STACK] = SEAM_LIMIT_STACK,
+		[TRACE_RLIMIT_MEMLOCK] = SEAM_LIMIT_MEMLOCK,
+	};
+
+	if (which >= sizeof(limits) / sizeof(limits[0]))
+		return -SEAM_EINVAL;
+	seam_space_set_limit(space, limits[which], value);
+	return 0;
+}
+
+static void touch(struct seam_space *space, const struct op *op, const uint64_t *args,
+		  struct outcome *ret_outcome)
+{
+	uint64_t reached = 0;
+
+	ret_outcome->result = seam_space_touch(space, args[0], args[1],
+					       op->call == TRACE_CALL_touch, &reached);
+	if (ret_outcome->result)
+		ret_outcome->reached = reached;
+}
+
+bool model_call(struct seam_space *space, const struct model_files *files, const struct op *op,
+		const uint64_t *a, const struct outcome *real, struct outcome *ret_outcome)
+{
+	int64_t result;
+
+	*ret_outcome = (struct outcome) { 0 };
+	switch (op->call) {
+	case TRACE_CALL_mmap:
+		result = map(space, files, a, real);
+		break;
+	case TRACE_CALL_munmap:
+		result = seam_space_munmap(space, a[0], a[1]);
+		break;
+	case TRACE_CALL_mprotect:
+		result = seam_space_mprotect(space, a[0], a[1], (uint32_t)a[2], -1);
+		break;
+	case TRACE_CALL_pkey_mprotect:
+		result = seam_space_mprotect(space, a[0], a[1], (uint32_t)a[2], (int)a[3]);
+		break;
+	case TRACE_CALL_mremap:
+		result = remap(space, a);
+		break;
+	case TRACE_CALL_madvise:
+		result = seam_space_madvise(space, a[0], a[1], (int)a[2]);
+		break;
+	case TRACE_CALL_mlock:
+		result = seam_space_mlock(space, a[0], a[1], 0);
+		break;
+	case TRACE_CALL_mlock2:
+		result = seam_space_mlock(space, a[0], a[1], (uint32_t)a[2]);
+		break;
+	case TRACE_CALL_munlock:
+		result = seam_space_munlock(space, a[0], a[1]);
+		break;
+	case TRACE_CALL_mlockall:
+		result = seam_space_mlockall(space, (uint32_t)a[0]);
+		break;
+	case TRACE_CALL_munlockall:
+		result = seam_space_munlockall(space);
+		break;
+	case TRACE_CALL_brk:
+		result = set_break(space, a[0]);
+		break;
+	case TRACE_CALL_mseal:
+		result = seam_space_mseal(space, a[0], a[1], a[2]);
+		break;
+	case TRACE_CALL_rlimit:
+		result = set_limit(space, a[0], a[1]);
+		break;
+	case TRACE_CALL_touch:
+	case TRACE_CALL_rtouch:
+		touch(space, op, a, ret_outcome);
+		return true;
+	default:
+		return false;
+	}
+	ret_outcome->result = result;
+	return true;
+}

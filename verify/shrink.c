@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "verify/shrink.h"
+
+#define MAX_TRIES 3000
+
+struct work {
+	struct script *script, *room;
+	shows_fn shows;
+	void *ctx;
+	unsigned int tries;
+};
+
+static bool try_without(struct work *work, uint32_t start, uint32_t nr)
+{
+	if (work->tries++ >= MAX_TRIES)
+		return false;
+	script_without(work->script, start, nr, work->room);
+	if (work->room->nr == work->script->nr || !work->shows(work->ctx, work->room, false))
+		return false;
+	*work->script = *work->room;
+	return true;
+}
+
+/* Takes out runs of @nr operations, from the end on; whether any could go. */
+static bool pass(struct work *work, uint32_t nr)
+{
+	bool any = false;
+
+	for (uint32_t end = work->script->nr; end > 0;) {
+		uint32_t start = end > nr ? end - nr : 0;
+
+		any |= try_without(work, start, end - start);
+		end = start < work->script->nr ? start : work->script->nr;
+	}
+	return any;
+}
+
+bool shrink(struct script *script, struct script *room, shows_fn shows, void *ctx)
+{
+	struct work work = { script, room, shows, ctx, 0 };
+
+	if (!shows(ctx, script, false))
+		return false;
+	for (uint32_t nr = script->nr / 2; nr > 1; nr /= 2)
+		pass(&work, nr);
+	while (pass(&work, 1))
+		;
+	return shows(ctx, script, script->nr <= 64);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * verify/world.h - a process that makes calls, and the model of its map, side by side.
+ *
+ * The process holds its own model, so that a call, the same call in the model and the comparison
+ * take about 10 µs in all. What it had before the first call (program, libraries, stack, the
+ * model's memory) is taken over as the kernel shows it. What the kernel does not show of it, its
+ * anon_vmas above all, cannot matter: every such area is fenced in by pages of shared memory, which
+ * join nothing, and no call may name it.
+ */
+#ifndef VERIFY_WORLD_H
+#define VERIFY_WORLD_H
+
+#include "probe/host.h"
+#include "verify/compare.h"
+#include "verify/model.h"
+#include "verify/pool.h"
+#include "verify/real.h"
+
+#define MAX_KEPT 512
+#define STACK_ROOM (UINT64_C(64) << 20)
+
+struct range {
+	uint64_t start, end;
+};
+
+struct world {
+	const struct host *host;
+	struct pool pool;
+	struct seam_space *space;
+	struct look look;
+	struct real_files real_files;
+	struct model_files model_files;
+	struct range kept[MAX_KEPT]; /* what no call may name, in address order */
+	unsigned int nr_kept;
+	uint64_t heap_floor; /* no brk below this */
+	char *text; /* for look */
+};
+
+/* Opens the files of scripts, before any process is made. -errno. */
+int world_open_files(struct world *world);
+/*
+ * Makes the calling process a world. It must not use malloc any more. -errno, and *ret_what says
+ * what could not be done.
+ */
+int world_begin(struct world *world, const struct host *host, const struct seam_policy *policy,
+		const char **ret_what);
+/* In a child by fork of a world: the same world, now of this process. -errno. */
+int world_forked(struct world *world);
+
+/* Whether a call may name the range. */
+bool world_allows(const struct world *world, uint64_t start, uint64_t len);
+
+#endif
