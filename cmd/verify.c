@@ -78,13 +78,14 @@ static int parse_options(struct options *options, int argc, char **argv)
 		switch (option) {
 		case 'n':
 			if (!read_number(optarg, &options->calls) || !options->calls)
-				return cmd_usage(&cmd_verify, "--random %s: a number of calls expected",
-						 optarg);
+				return cmd_usage(&cmd_verify,
+						 "--random %s: a number of calls expected", optarg);
 			options->random = true;
 			break;
 		case 's':
 			if (!read_number(optarg, &options->seed))
-				return cmd_usage(&cmd_verify, "--seed %s: a number expected", optarg);
+				return cmd_usage(&cmd_verify, "--seed %s: a number expected",
+						 optarg);
 			break;
 		case 'c':
 			if (read_calls(optarg, &options->only))
@@ -153,8 +154,9 @@ static void print_text(const struct session *session, const struct run *run, FIL
 		count_text(calls, run->checked), session->host.release, session->policy.name,
 		seam_policy_vector(&session->policy), count_text(mismatches, run->nr_mismatches),
 		run->nr_mismatches == 1 ? "" : "es");
-	fprintf(out, "seed %" PRIu64 ", %s calls/s, whole map with all flags compared %" PRIu64
-		     " times\n",
+	fprintf(out,
+		"seed %" PRIu64 ", %s calls/s, whole map with all flags compared %" PRIu64
+		" times\n",
 		session->options->seed,
 		count_text(rate, session->ns ? run->checked * NS_PER_S / session->ns : 0),
 		run->whole);
@@ -237,8 +239,8 @@ static int find_policy(struct session *session)
 		err = policy_from_spec(session->options->kernel, &session->policy, why);
 	if (!err)
 		return 0;
-	return err == -EINVAL ? cmd_usage(&cmd_verify, "%s", why) :
-				cmd_fail(EXIT_SEAM_FAILED, "%s", why);
+	return err == -EINVAL ? cmd_usage(&cmd_verify, "%s", why)
+			      : cmd_fail(EXIT_SEAM_FAILED, "%s", why);
 }
 
 static int report(const struct session *session, const struct run *run)
@@ -308,7 +310,8 @@ const struct cmd cmd_verify = {
 		"                errno and areas after each\n"
 		"--seed S        the same calls again (default: a new one, which is told)\n"
 		"--ops LIST      these calls only: mmap,munmap,touch\n"
-		"--kernel K      holds the model to another policy or what-if (default linux-host)\n"
+		"--kernel K      holds the model to another policy or what-if (default "
+		"linux-host)\n"
 		"--rules FILE    or to a vector from a text file, NAME=VALUE a line\n"
 		"--stop          ends at the first mismatch\n"
 		"--json          the report as JSON\n"

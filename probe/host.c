@@ -187,8 +187,8 @@ static void find_base(struct base_answer *answer)
 
 static int look_base(struct seam_space_options *options)
 {
-	struct base_answer *answer = mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE,
-					  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct base_answer *answer =
+		mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;
 	int status;
 

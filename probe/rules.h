@@ -17,9 +17,10 @@
 /* What was found out about the running kernel. */
 struct rules_probe {
 	char release[80];
-	const struct seam_policy *nearest; /* named policy: most rules alike, then nearest release */
-	int found[SEAM_NR_RULES]; /* value; -1: no scenario tells it, taken from nearest */
-	unsigned int nr_differ;	  /* rules found unlike nearest */
+	const struct seam_policy
+		*nearest;		  /* named policy: most rules alike, then nearest release */
+	int found[SEAM_NR_RULES];	  /* value; -1: no scenario tells it, taken from nearest */
+	unsigned int nr_differ;		  /* rules found unlike nearest */
 	char notes[MAX_NOTES][NOTE_SIZE]; /* what a person should know */
 	unsigned int nr_notes;
 };

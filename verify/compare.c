@@ -57,12 +57,12 @@ static void add_line(struct lines *lines, const struct seen *seen, uint64_t know
 
 	if (known & SEAM_VM_ACCOUNT)
 		vmflags_text(flags, seen->flags & known);
-	n = snprintf(lines->buf + lines->len, DIFFERENCE_SIZE - lines->len,
-		     "%" PRIx64 "-%" PRIx64 " %c%c%c%c %" PRIx64 " %s %s\n", seen->start, seen->end,
-		     seen->flags & SEAM_VM_READ ? 'r' : '-',
-		     seen->flags & SEAM_VM_WRITE ? 'w' : '-', seen->flags & SEAM_VM_EXEC ? 'x' : '-',
-		     seen->flags & SEAM_VM_MAYSHARE ? 's' : 'p', seen->offset,
-		     seen->inode ? "file" : "anonymous", flags);
+	n = snprintf(
+		lines->buf + lines->len, DIFFERENCE_SIZE - lines->len,
+		"%" PRIx64 "-%" PRIx64 " %c%c%c%c %" PRIx64 " %s %s\n", seen->start, seen->end,
+		seen->flags & SEAM_VM_READ ? 'r' : '-', seen->flags & SEAM_VM_WRITE ? 'w' : '-',
+		seen->flags & SEAM_VM_EXEC ? 'x' : '-', seen->flags & SEAM_VM_MAYSHARE ? 's' : 'p',
+		seen->offset, seen->inode ? "file" : "anonymous", flags);
 	if (n > 0 && (size_t)n < DIFFERENCE_SIZE - lines->len)
 		lines->len += (size_t)n;
 	lines->buf[lines->len] = 0;

@@ -47,8 +47,16 @@ static uint64_t small(struct generator *gen, uint64_t max)
 static void draw_prots(struct generator *gen)
 {
 	static const uint8_t prots[] = {
-		RW, RW, RW, SEAM_PROT_READ, SEAM_PROT_READ, SEAM_PROT_NONE, SEAM_PROT_NONE,
-		SEAM_PROT_READ | SEAM_PROT_EXEC, RW | SEAM_PROT_EXEC, SEAM_PROT_WRITE,
+		RW,
+		RW,
+		RW,
+		SEAM_PROT_READ,
+		SEAM_PROT_READ,
+		SEAM_PROT_NONE,
+		SEAM_PROT_NONE,
+		SEAM_PROT_READ | SEAM_PROT_EXEC,
+		RW | SEAM_PROT_EXEC,
+		SEAM_PROT_WRITE,
 	};
 
 	gen->is.nr_prots = (uint8_t)(1 + below(gen, ARRAY_SIZE(gen->is.prots)));
@@ -61,12 +69,12 @@ static void draw_prots(struct generator *gen)
 static void draw_advices(struct generator *gen)
 {
 	static const uint8_t advices[] = {
-		SEAM_MADV_NORMAL,   SEAM_MADV_RANDOM,	   SEAM_MADV_SEQUENTIAL,
-		SEAM_MADV_WILLNEED, SEAM_MADV_DONTNEED,	   SEAM_MADV_FREE,
-		SEAM_MADV_DONTFORK, SEAM_MADV_DOFORK,	   SEAM_MADV_DONTDUMP,
-		SEAM_MADV_DODUMP,   SEAM_MADV_WIPEONFORK,  SEAM_MADV_KEEPONFORK,
-		SEAM_MADV_HUGEPAGE, SEAM_MADV_NOHUGEPAGE,  SEAM_MADV_MERGEABLE,
-		SEAM_MADV_COLD,	    SEAM_MADV_UNMERGEABLE, SEAM_MADV_POPULATE_READ,
+		SEAM_MADV_NORMAL,   SEAM_MADV_RANDOM,	      SEAM_MADV_SEQUENTIAL,
+		SEAM_MADV_WILLNEED, SEAM_MADV_DONTNEED,	      SEAM_MADV_FREE,
+		SEAM_MADV_DONTFORK, SEAM_MADV_DOFORK,	      SEAM_MADV_DONTDUMP,
+		SEAM_MADV_DODUMP,   SEAM_MADV_WIPEONFORK,     SEAM_MADV_KEEPONFORK,
+		SEAM_MADV_HUGEPAGE, SEAM_MADV_NOHUGEPAGE,     SEAM_MADV_MERGEABLE,
+		SEAM_MADV_COLD,	    SEAM_MADV_UNMERGEABLE,    SEAM_MADV_POPULATE_READ,
 		SEAM_MADV_PAGEOUT,  SEAM_MADV_POPULATE_WRITE,
 	};
 
@@ -180,8 +188,8 @@ static void anywhere(struct generator *gen, const struct region *region, struct 
 	uint64_t from = below(gen, pages);
 
 	span->start = region->base + from * PAGE;
-	span->len = (chance(gen, 85) ? small(gen, pages - from) : 1 + below(gen, pages - from)) *
-		    PAGE;
+	span->len =
+		(chance(gen, 85) ? small(gen, pages - from) : 1 + below(gen, pages - from)) * PAGE;
 }
 
 /* From the start of one area to the end of the next or the one behind it. */
@@ -426,10 +434,8 @@ static bool harmless(const struct world *world, const struct op *op, const uint6
 	case TRACE_CALL_mmap:
 		return !(args[3] & SEAM_MAP_FIXED) || allows(world, args[0], args[1]);
 	case TRACE_CALL_mremap:
-		return allows(world, args[0], args[1]) &&
-		       allows(world, args[0], args[2]) &&
-		       (!(args[3] & SEAM_MREMAP_FIXED) ||
-			allows(world, args[4], args[2]));
+		return allows(world, args[0], args[1]) && allows(world, args[0], args[2]) &&
+		       (!(args[3] & SEAM_MREMAP_FIXED) || allows(world, args[4], args[2]));
 	case TRACE_CALL_brk:
 		return !args[0] || args[0] >= world->heap_floor;
 	default:
@@ -440,11 +446,11 @@ static bool harmless(const struct world *world, const struct op *op, const uint6
 /* Whether it takes no more memory and time than a test should. */
 static bool modest(const struct op *op, const uint64_t *args)
 {
-	bool faults = op->call == TRACE_CALL_touch || op->call == TRACE_CALL_rtouch ||
-		      op->call == TRACE_CALL_mlock || op->call == TRACE_CALL_mlock2 ||
-		      (op->call == TRACE_CALL_mmap &&
-		       args[3] & (SEAM_MAP_POPULATE | SEAM_MAP_LOCKED)) ||
-		      (op->call == TRACE_CALL_madvise && args[2] >= SEAM_MADV_COLD);
+	bool faults =
+		op->call == TRACE_CALL_touch || op->call == TRACE_CALL_rtouch ||
+		op->call == TRACE_CALL_mlock || op->call == TRACE_CALL_mlock2 ||
+		(op->call == TRACE_CALL_mmap && args[3] & (SEAM_MAP_POPULATE | SEAM_MAP_LOCKED)) ||
+		(op->call == TRACE_CALL_madvise && args[2] >= SEAM_MADV_COLD);
 
 	return !faults || args[1] <= 64 * PAGE || args[1] >> 47;
 }

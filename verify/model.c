@@ -24,9 +24,9 @@ static bool range_free(const struct seam_space *space, uint64_t start, uint64_t 
  */
 static bool placed_low(const struct seam_space *space, const uint64_t *args, uint64_t at)
 {
-	return args[3] & SEAM_MAP_32BIT && !(args[3] & (SEAM_MAP_FIXED | SEAM_MAP_FIXED_NOREPLACE)) &&
-	       at != args[0] && at >= LOW_START && at + args[1] <= LOW_END &&
-	       range_free(space, at, args[1]);
+	return args[3] & SEAM_MAP_32BIT &&
+	       !(args[3] & (SEAM_MAP_FIXED | SEAM_MAP_FIXED_NOREPLACE)) && at != args[0] &&
+	       at >= LOW_START && at + args[1] <= LOW_END && range_free(space, at, args[1]);
 }
 
 static int64_t map(struct seam_space *space, const struct model_files *files, const uint64_t *args,
@@ -96,8 +96,8 @@ static void touch(struct seam_space *space, const struct op *op, const uint64_t 
 {
 	uint64_t reached = 0;
 
-	ret_outcome->result = seam_space_touch(space, args[0], args[1],
-					       op->call == TRACE_CALL_touch, &reached);
+	ret_outcome->result =
+		seam_space_touch(space, args[0], args[1], op->call == TRACE_CALL_touch, &reached);
 	if (ret_outcome->result)
 		ret_outcome->reached = reached;
 }

@@ -11,7 +11,7 @@ static unsigned int class_of(size_t size)
 	unsigned int class = SMALLEST_SHIFT;
 
 	while (((size_t)1 << class) < size)
-		class++;
+		class ++;
 	return class;
 }
 

@@ -15,9 +15,9 @@
 #include "verify/world.h"
 
 #define PAGE UINT64_C(4096)
-#define ALL_EVERY 2048	    /* calls between comparisons of the whole map */
-#define LOOK_NS 100000000   /* between looks at how far it is */
-#define SHRINK_MAX 3	    /* mismatches whose scripts are made short */
+#define ALL_EVERY 2048	  /* calls between comparisons of the whole map */
+#define LOOK_NS 100000000 /* between looks at how far it is */
+#define SHRINK_MAX 3	  /* mismatches whose scripts are made short */
 
 struct run *run_new(void)
 {
@@ -177,8 +177,8 @@ static void play_episode(struct run *run, struct world *world, struct generator 
 	int r = 0;
 
 	for (at = 0; at < SCRIPT_MAX && run->calls < last && !r; at++) {
-		generate_next(gen, world, script, &script->op[at]);
 		script->nr = at + 1;
+		generate_next(gen, world, script, &script->op[at]);
 		r = step(run, world, script, at, args);
 		if (r)
 			end_script(run, at, r, false);
@@ -213,6 +213,7 @@ static void play_script(struct run *run, struct world *world, struct script *scr
 /* Waits for a child that ran a script. -errno when it came to grief. */
 static int wait_script(struct run *run, pid_t pid)
 {
+	char text[OP_TEXT_SIZE];
 	int status;
 
 	if (pid < 0)
@@ -221,9 +222,11 @@ static int wait_script(struct run *run, pid_t pid)
 		if (errno != EINTR)
 			return -errno;
 	if (WIFSIGNALED(status)) {
+		op_text(text, &run->script.op[run->script.nr ? run->script.nr - 1 : 0]);
 		snprintf(run->failed, sizeof(run->failed),
-			 "the process that made the calls was killed by signal %d (%s)",
-			 WTERMSIG(status), strsignal(WTERMSIG(status)));
+			 "the process that made the calls was killed by signal %d (%s) at or after "
+			 "operation %u, %s",
+			 WTERMSIG(status), strsignal(WTERMSIG(status)), run->script.nr, text);
 		return -EIO;
 	}
 	return run->failed[0] ? -EIO : 0;
@@ -297,6 +300,7 @@ static void run_episodes(struct run *run, const struct run_options *options, str
 		if (wanted > options->calls - run->calls)
 			wanted = options->calls - run->calls;
 		run->found = false;
+		run->script.nr = 0;
 		generate_begin(&gen, options->seed * UINT64_C(0x100000001b3) + number,
 			       options->only);
 		pid = fork();

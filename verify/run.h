@@ -12,8 +12,8 @@
 struct run_options {
 	uint64_t calls; /* system calls to make */
 	uint64_t seed;
-	uint64_t only;	/* kinds of call, a bit each; 0 all */
-	bool stop;	/* at the first mismatch */
+	uint64_t only; /* kinds of call, a bit each; 0 all */
+	bool stop;     /* at the first mismatch */
 	const struct host *host;
 	const struct seam_policy *policy;
 	/* Told now and then; may be NULL. */
@@ -24,8 +24,8 @@ struct run_options {
 struct mismatch {
 	char call[OP_TEXT_SIZE];
 	char expected[DIFFERENCE_SIZE + 2 * OP_TEXT_SIZE]; /* the model's result or areas */
-	char found[DIFFERENCE_SIZE + 2 * OP_TEXT_SIZE];    /* the kernel's */
-	struct script script;			       /* the shortest that shows it */
+	char found[DIFFERENCE_SIZE + 2 * OP_TEXT_SIZE];	   /* the kernel's */
+	struct script script;				   /* the shortest that shows it */
 };
 
 /* Lies in memory that the processes of a run share. */
@@ -38,8 +38,8 @@ struct run {
 	char failed[256]; /* why seam itself failed; "" when it did not */
 	/* between the processes */
 	struct script script, tried;
-	bool found; /* the last script showed a mismatch, described in: */
-	bool in_all;	/* seen by the comparison of the whole map */
+	bool found;  /* the last script showed a mismatch, described in: */
+	bool in_all; /* seen by the comparison of the whole map */
 	uint32_t at; /* number of the operation */
 	struct mismatch now;
 };

@@ -30,7 +30,9 @@ static const uint32_t file_traits[NR_FDS] = {
 static int open_as(int file, uint32_t traits)
 {
 	char path[32] = "/proc/self/fd/";
-	int mode = traits == SEAM_FILE_READ ? O_RDONLY : traits == SEAM_FILE_WRITE ? O_WRONLY : O_RDWR;
+	int mode = traits == SEAM_FILE_READ    ? O_RDONLY
+		   : traits == SEAM_FILE_WRITE ? O_WRONLY
+					       : O_RDWR;
 	size_t at = strlen(path);
 	int fd;
 

@@ -34,7 +34,7 @@ struct world {
 	struct range kept[MAX_KEPT]; /* what no call may name, in address order */
 	unsigned int nr_kept;
 	uint64_t heap_floor; /* no brk below this */
-	char *text; /* for look */
+	char *text;	     /* for look */
 };
 
 /* Opens the files of scripts, before any process is made. -errno. */
