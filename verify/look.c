@@ -29,6 +29,7 @@ static int open_file(pid_t pid, const char *file)
 	return fd < 0 ? -errno : fd;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): what looking writes to */
 int look_open(struct look *look, pid_t pid, char *buf, size_t room)
 {
 	*look = (struct look) { .pid = pid, .buf = buf, .room = room, .smaps = -1 };
@@ -94,7 +95,7 @@ static int next_line(struct look *look, int fd, const char **ret_at, const char 
 		if (look->ended)
 			return 0;
 		err = fill(look, fd);
-		if (err)
+		if (err < 0)
 			return err;
 		end = memchr(look->buf, '\n', look->size);
 		if (!end)

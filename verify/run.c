@@ -336,7 +336,8 @@ static void wait_root(struct run *run, const struct run_options *options, pid_t 
 	int status;
 
 	while (!waitpid(pid, &status, options->progress ? WNOHANG : 0)) {
-		options->progress(run->calls, options->calls);
+		if (options->progress)
+			options->progress(run->calls, options->calls);
 		nanosleep(&pause, NULL);
 	}
 	if (WIFSIGNALED(status) && !run->failed[0])
