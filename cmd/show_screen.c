@@ -54,14 +54,15 @@ static void say_growth(const struct show *show, const struct show_growth *growth
 	say_minutes(left > 0 ? left / growth->per_minute : 0, out);
 }
 
-/* The nearest limit, unless it is the one that the line is about already. */
+/* The nearest limit: always where nothing else is to be said, else when it is felt. */
 static void say_nearest(const struct show *show, FILE *out)
 {
 	const struct limit *limit = show->limits.list;
 	char used[SHORT_TEXT], max[SHORT_TEXT];
 	char *(*text)(char *buf, uint64_t value);
 
-	if (!show->limits.nr)
+	if (!show->limits.nr ||
+	    (show->findings.nr_remedies && (double)limit->used < LIMIT_FELT * (double)limit->max))
 		return;
 	text = limit->bytes ? size_text : count_text;
 	fprintf(out, "; nearest limit: %s %s of %s", limit->name, text(used, limit->used),

@@ -133,5 +133,6 @@ void show_json(const struct show *show, FILE *out)
 	write_remedies(&json, findings);
 	write_notes(&json, snapshot);
 	json_uint(&json, "read_ns", snapshot->read_ns);
+	json_close(&json, '}');
 	json_end(&json);
 }

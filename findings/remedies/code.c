@@ -190,6 +190,7 @@ const struct remedy remedies_of_code[] = {
 		.source = "the join predicate",
 		.anew = true,
 		.drops = SEAM_CAUSE(file),
+		.one_file = true,
 		.fits = sees_open_files,
 	},
 	{

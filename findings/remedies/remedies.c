@@ -37,11 +37,22 @@ static const struct seam_policy *newest_policy(void)
 	return newest;
 }
 
-/* @right with everything that the remedy evens out taken over from @left, its neighbour. */
-static struct seam_area evened(const struct remedy *remedy, unsigned int page_shift,
-			       const struct seam_area *left, const struct seam_area *right)
+static bool is_one_file(const struct snapshot_area *left, const struct snapshot_area *right)
 {
-	struct seam_area area = *right;
+	return left->inode && left->inode == right->inode && left->dev_major == right->dev_major &&
+	       left->dev_minor == right->dev_minor;
+}
+
+/*
+ * Area @index with everything that the remedy evens out taken over from @left, which its left
+ * neighbour has been joined into.
+ */
+static struct seam_area evened(const struct findings *findings, const struct remedy *remedy,
+			       const struct seam_area *left, size_t index)
+{
+	const struct snapshot_area *seen = &findings->snapshot->areas[index];
+	unsigned int page_shift = snapshot_page_shift(findings->snapshot);
+	struct seam_area area = area_as_seen(findings->snapshot, index);
 	uint64_t flags = 0;
 
 	if (remedy->drops & SEAM_CAUSE(prot))
@@ -54,7 +65,7 @@ static struct seam_area evened(const struct remedy *remedy, unsigned int page_sh
 		flags |= remedy->drops_flags ? remedy->drops_flags
 					     : ~(SEAM_VM_RWX | SEAM_VM_SHARED | SEAM_VM_PKEY);
 	area.flags = (area.flags & ~flags) | (left->flags & flags);
-	if (remedy->drops & SEAM_CAUSE(file))
+	if (remedy->drops & SEAM_CAUSE(file) && (!remedy->one_file || is_one_file(seen - 1, seen)))
 		area.file = left->file;
 	if (remedy->drops & SEAM_CAUSE(offset))
 		area.pgoff = left->pgoff + ((left->end - left->start) >> page_shift);
@@ -100,7 +111,7 @@ static void count_after(const struct findings *findings, const struct remedy *re
 		if (in && remedy->drops_areas)
 			continue;
 		if (in && last_in && last.end == area.start) {
-			struct seam_area even = evened(remedy, shift, &last, &area);
+			struct seam_area even = evened(findings, remedy, &last, i);
 
 			if (!seam_explain_pair(policy, shift, &last, &even)) {
 				if (!remedy->anew &&
