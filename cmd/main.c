@@ -22,7 +22,7 @@
 
 /* A verb stands here only once it works. */
 static const struct cmd *const cmds[] = {
-	&cmd_show, &cmd_stat, &cmd_verify, NULL, /* the end */
+	&cmd_show, &cmd_stat, &cmd_top, &cmd_verify, NULL, /* the end */
 };
 
 static const struct cmd *find_cmd(const char *name)
