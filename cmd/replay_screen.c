@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The answer, a table of the kernels, and what it says about the argument of 2001. */
+#include "cmd/replay_screen.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "face/replay.h"
+#include "ui/table.h"
+
+#define MAX_PROCESSES_SHOWN 10
+
+static const char *kernel_label(const struct replay_result *result)
+{
+	const char *name = result->kernel->policy.name;
+
+	return strncmp(name, "linux-", 6) ? name : name + 6;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "a", "a and b", "a, b and c" of the kernels that end with as many areas. */
+static void print_kernels_with(const struct replay_report *report, uint64_t areas, FILE *out)
+{
+	unsigned int left = 0;
+	bool first = true;
+
+	for (unsigned int i = 0; i < report->nr_results; i++)
+		left += report->results[i].areas_end == areas;
+	for (unsigned int i = 0; i < report->nr_results; i++) {
+		if (report->results[i].areas_end != areas)
+			continue;
+		left--;
+		fprintf(out, "%s%s",
+			first  ? ""
+			: left ? ", "
+			       : " and ",
+			kernel_label(&report->results[i]));
+		first = false;
+	}
+}
+
+/* The most areas that are fewer than @below. */
+static bool next_fewer(const struct replay_report *report, uint64_t below, uint64_t *ret_areas)
+{
+	bool found = false;
+
+	for (unsigned int i = 0; i < report->nr_results; i++) {
+		uint64_t areas = report->results[i].areas_end;
+
+		if (areas < below && (!found || areas > *ret_areas)) {
+			*ret_areas = areas;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* "report-2001.ops: 2,250 areas on 2.4.2, 12 on 2.2.13 and 2.4.3." */
+static void print_answer(const struct replay_report *report, const struct replay_screen *screen,
+			 FILE *out)
+{
+	char count[SHORT_TEXT];
+	uint64_t areas = 0, below = UINT64_MAX;
+	const char *noun;
+
+	fprintf(out, "%s: ", base_name(screen->file));
+	if (!strcmp(report->facts.format, "mail")) {
+		uint64_t reused = report->facts.reused_addresses;
+
+		fprintf(out, "as calls: %s", count_text(count, report->facts.calls));
+		if (reused == 1)
+			fputs(" (one address twice)", out);
+		else if (reused)
+			fprintf(out, " (%s addresses twice)", count_text(count, reused));
+		fputs(": ", out);
+	}
+	while (next_fewer(report, below, &areas)) {
+		noun = areas == 1 ? " area" : " areas";
+		fprintf(out, "%s%s%s on ", below == UINT64_MAX ? "" : ", ",
+			count_text(count, areas), below == UINT64_MAX ? noun : "");
+		print_kernels_with(report, areas, out);
+		below = areas;
+	}
+	fputs(".\n", out);
+}
+
+/* The columns. */
+static void cell_count(struct table *table, uint64_t value)
+{
+	char text[SHORT_TEXT];
+
+	table_cell(table, "%s", count_text(text, value));
+}
+
+static void cell_kernel(struct table *table, const struct replay_result *result)
+{
+	table_cell(table, "%s", result->kernel->policy.name);
+}
+
+static void cell_areas(struct table *table, const struct replay_result *result)
+{
+	cell_count(table, result->areas_end);
+}
+
+static void cell_peak(struct table *table, const struct replay_result *result)
+{
+	cell_count(table, result->areas_peak);
+}
+
+static void cell_tries(struct table *table, const struct replay_result *result)
+{
+	cell_count(table, result->total.join_tries);
+}
+
+static void cell_joins(struct table *table, const struct replay_result *result)
+{
+	cell_count(table, result->total.joins);
+}
+
+static void cell_splits(struct table *table, const struct replay_result *result)
+{
+	cell_count(table, result->total.splits);
+}
+
+static void cell_failed(struct table *table, const struct replay_result *result)
+{
+	cell_count(table, result->total.failed);
+}
+
+static void cell_anew(struct table *table, const struct replay_result *result)
+{
+	cell_count(table, result->total.failed_anew);
+}
+
+static void cell_skipped(struct table *table, const struct replay_result *result)
+{
+	cell_count(table, result->total.skipped);
+}
+
+static void cell_find(struct table *table, const struct replay_result *result)
+{
+	cell_count(table, result->steps.find);
+}
+
+static void cell_placement(struct table *table, const struct replay_result *result)
+{
+	cell_count(table, result->steps.placement);
+}
+
+static void cell_insert(struct table *table, const struct replay_result *result)
+{
+	cell_count(table, result->steps.insert);
+}
+
+static void cell_bytes(struct table *table, const struct replay_result *result)
+{
+	char text[SHORT_TEXT];
+
+	table_cell(table, "%s", size_text(text, result->kernel_bytes));
+}
+
+static const struct field {
+	const char *name;
+	struct column column;
+	void (*cell)(struct table *table, const struct replay_result *result);
+	bool always; /* shown without -F even where it is 0 under every kernel */
+} fields[] = {
+	{ "kernel", { "KERNEL", ALIGN_LEFT, false }, cell_kernel, true },
+	{ "areas", { "AREAS", ALIGN_RIGHT, false }, cell_areas, true },
+	{ "peak", { "PEAK", ALIGN_RIGHT, false }, cell_peak, true },
+	{ "tries", { "TRIES", ALIGN_RIGHT, false }, cell_tries, true },
+	{ "joins", { "JOINS", ALIGN_RIGHT, false }, cell_joins, true },
+	{ "splits", { "SPLITS", ALIGN_RIGHT, false }, cell_splits, true },
+	{ "failed", { "FAILED", ALIGN_RIGHT, false }, cell_failed, true },
+	{ "failed_anew", { "ANEW", ALIGN_RIGHT, false }, cell_anew, false },
+	{ "skipped", { "SKIPPED", ALIGN_RIGHT, false }, cell_skipped, false },
+	{ "find", { "FIND", ALIGN_RIGHT, false }, cell_find, true },
+	{ "placement", { "PLACEMENT", ALIGN_RIGHT, false }, cell_placement, true },
+	{ "insert", { "INSERT", ALIGN_RIGHT, false }, cell_insert, true },
+	{ "bytes", { "BYTES", ALIGN_RIGHT, false }, cell_bytes, true },
+};
+#define NR_FIELDS (sizeof(fields) / sizeof(fields[0]))
+
+static const struct field *find_field(const char *name, size_t len)
+{
+	for (size_t i = 0; i < NR_FIELDS; i++)
+		if (strlen(fields[i].name) == len && !strncmp(fields[i].name, name, len))
+			return &fields[i];
+	return NULL;
+}
+
+static bool any_anew(const struct replay_report *report)
+{
+	for (unsigned int i = 0; i < report->nr_results; i++)
+		if (report->results[i].total.failed_anew || report->results[i].total.skipped)
+			return true;
+	return false;
+}
+
+/* The columns to show; the number, or -EINVAL. */
+static int choose_fields(const struct replay_report *report, const char *wanted,
+			 const struct field **ret_fields)
+{
+	int nr = 0;
+
+	if (!wanted) {
+		for (size_t i = 0; i < NR_FIELDS; i++)
+			if (fields[i].always || any_anew(report))
+				ret_fields[nr++] = &fields[i];
+		return nr;
+	}
+	while (nr < (int)NR_FIELDS) {
+		size_t len = strcspn(wanted, ",");
+		const struct field *field = find_field(wanted, len);
+
+		if (!field)
+			return -EINVAL;
+		ret_fields[nr++] = field;
+		if (!wanted[len])
+			return nr;
+		wanted += len + 1;
+	}
+	return -EINVAL;
+}
+
+static int print_table(const struct replay_report *report, const struct replay_screen *screen,
+		       FILE *out)
+{
+	const struct field *chosen[NR_FIELDS];
+	struct column columns[NR_FIELDS];
+	int nr = choose_fields(report, screen->fields, chosen);
+	struct table *table;
+
+	if (nr < 0)
+		return nr;
+	for (int i = 0; i < nr; i++)
+		columns[i] = chosen[i]->column;
+	table = table_new(columns, (unsigned int)nr);
+	for (unsigned int i = 0; i < report->nr_results; i++)
+		for (int j = 0; j < nr; j++)
+			chosen[j]->cell(table, &report->results[i]);
+	return table_print(table, out, !screen->no_header);
+}
+
+/* Kernels with the most and the fewest areas: what joining makes of this trace. */
+static void find_extremes(const struct replay_report *report, const struct replay_result **ret_most,
+			  const struct replay_result **ret_fewest)
+{
+	*ret_most = *ret_fewest = &report->results[0];
+	for (unsigned int i = 1; i < report->nr_results; i++) {
+		const struct replay_result *result = &report->results[i];
+
+		if (result->areas_end > (*ret_most)->areas_end)
+			*ret_most = result;
+		if (result->areas_end < (*ret_fewest)->areas_end)
+			*ret_fewest = result;
+	}
+}
+
+static double ratio(uint64_t a, uint64_t b)
+{
+	return b ? (double)a / (double)b : 0;
+}
+
+/*
+ * The argument of 2001, answered by this trace: "a merge that does not happen is a loss", "a level
+ * more in the tree is not noticeable".
+ */
+static void print_argument(const struct replay_report *report, FILE *out)
+{
+	const struct replay_result *most, *fewest;
+	char a[SHORT_TEXT], b[SHORT_TEXT], c[SHORT_TEXT];
+
+	find_extremes(report, &most, &fewest);
+	if (most->areas_end == fewest->areas_end || !fewest->total.join_tries)
+		return;
+	fprintf(out, "\nTries: %s compared %s neighbours and joined %s of them (%.1f %%).\n",
+		kernel_label(fewest), count_text(a, fewest->total.join_tries),
+		count_text(b, fewest->total.joins),
+		100 * ratio(fewest->total.joins, fewest->total.join_tries));
+	if (most->touched_pages && fewest->touched_pages)
+		fprintf(out,
+			"A fault: %.1f steps to its area where they are joined (%s), %.1f where "
+			"they are not (%s).\n",
+			ratio(fewest->touch_find_steps, fewest->touched_pages),
+			kernel_label(fewest), ratio(most->touch_find_steps, most->touched_pages),
+			kernel_label(most));
+	else
+		fputs("A fault: nothing in this trace is touched (--touch eager takes all "
+		      "writable memory as touched).\n",
+		      out);
+	fprintf(out, "Placement: %s steps where they are joined (%s), %s where they are not (%s)",
+		count_text(a, fewest->steps.placement), kernel_label(fewest),
+		count_text(b, most->steps.placement), kernel_label(most));
+	if (most->steps.placement > 2 * fewest->steps.placement && fewest->steps.placement)
+		fprintf(out, ": %s times as many",
+			count_text(c, most->steps.placement / fewest->steps.placement));
+	fputs(".\n", out);
+}
+
+static void print_failure(const struct replay_result *result, FILE *out)
+{
+	const struct replay_failure *failure = &result->first_anew;
+	const char *error;
+	char count[SHORT_TEXT];
+
+	if (!failure->any)
+		return;
+	error = failure->result < 0 ? strerrorname_np((int)-failure->result) : "refused";
+	fprintf(out,
+		"%s: the first call that fails anew is number %s, %s (line %" PRIu32 "): %s.\n",
+		kernel_label(result), count_text(count, failure->number),
+		trace_call_name(failure->call), failure->line, error ? error : "an error");
+}
+
+static void print_notes(const struct replay_report *report, FILE *out)
+{
+	const struct trace_facts *facts = &report->facts;
+	char count[SHORT_TEXT];
+
+	for (unsigned int i = 0; i < report->nr_results; i++)
+		print_failure(&report->results[i], out);
+	if (report->checkpoints)
+		fprintf(out,
+			"Held against the kernel's own map %" PRIu64 " times: %" PRIu64
+			" differences, %" PRIu64 " undetermined.\n",
+			report->checkpoints, report->differences, report->undetermined);
+	if (!facts->complete) {
+		fputs("Not complete: ", out);
+		for (unsigned int i = 0; i < facts->nr_reasons; i++)
+			fprintf(out, "%s%s", i ? "; " : "", facts->incomplete_because[i]);
+		fputs(".\n", out);
+	}
+	if (facts->bad_lines)
+		fprintf(out, "%s lines could not be read and were left out.\n",
+			count_text(count, facts->bad_lines));
+	if (report->not_modelled)
+		fprintf(out,
+			"%s calls were taken as recorded: what they do to areas is not "
+			"known here.\n",
+			count_text(count, report->not_modelled));
+	if (report->touch == TOUCH_EAGER)
+		fputs("Touched: all writable private memory (--touch eager); the trace does not "
+		      "tell.\n",
+		      out);
+	else if (report->touch == TOUCH_NEVER)
+		fputs("Touched: nothing (--touch never).\n", out);
+	for (unsigned int i = 0; i < report->nr_notes; i++)
+		fprintf(out, "Note: %s.\n", report->notes[i]);
+}
+
+static int compare_areas(const void *left, const void *right)
+{
+	const struct replay_mm *l = *(const struct replay_mm *const *)left;
+	const struct replay_mm *r = *(const struct replay_mm *const *)right;
+
+	if (l->areas_peak != r->areas_peak)
+		return l->areas_peak < r->areas_peak ? 1 : -1;
+	return l < r ? -1 : l > r;
+}
+
+/* The processes with the most areas, under each kernel. */
+static int print_processes(const struct replay_report *report, const struct replay_screen *screen,
+			   FILE *out)
+{
+	const struct replay_result *most, *fewest;
+	const struct replay_mm **order;
+	struct column columns[6] = {
+		{ "PID", ALIGN_RIGHT, false },
+		{ "COMM", ALIGN_LEFT, true },
+	};
+	unsigned int nr = report->nr_results > 4 ? 4 : report->nr_results;
+	struct table *table;
+
+	find_extremes(report, &most, &fewest);
+	order = calloc(most->nr_mms, sizeof(*order));
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < most->nr_mms; i++)
+		order[i] = &most->mms[i];
+	qsort(order, most->nr_mms, sizeof(*order), compare_areas);
+	for (unsigned int i = 0; i < nr; i++)
+		columns[2 + i] =
+			(struct column) { kernel_label(&report->results[i]), ALIGN_RIGHT, false };
+	table = table_new(columns, 2 + nr);
+	for (uint32_t i = 0; i < most->nr_mms && i < MAX_PROCESSES_SHOWN; i++) {
+		uint32_t number = (uint32_t)(order[i] - most->mms);
+
+		table_cell(table, "%" PRIu32, report->processes[number].pid);
+		table_cell(table, "%s", report->processes[number].comm);
+		for (unsigned int j = 0; j < nr; j++)
+			cell_count(table, report->results[j].mms[number].areas_peak);
+	}
+	fprintf(out, "\nAreas at the peak of each process%s:\n",
+		most->nr_mms > MAX_PROCESSES_SHOWN ? ", the ten with the most" : "");
+	free(order);
+	return table_print(table, out, !screen->no_header);
+}
+
+static void print_maps(const struct replay_report *report, FILE *out)
+{
+	for (unsigned int i = 0; i < report->nr_results; i++) {
+		const struct replay_result *result = &report->results[i];
+
+		for (uint32_t j = 0; j < result->nr_mms; j++) {
+			const struct replay_mm *mm = &result->mms[j];
+
+			fprintf(out, "\n# %s, pid %" PRIu32 " %s: %zu areas\n",
+				result->kernel->policy.name, report->processes[j].pid,
+				report->processes[j].comm, mm->nr_maps);
+			for (size_t k = 0; k < mm->nr_maps; k++)
+				print_maps_line(report, mm, &mm->maps[k], out);
+		}
+	}
+}
+
+int replay_screen(const struct replay_report *report, const struct replay_screen *screen, FILE *out)
+{
+	int r;
+
+	if (screen->fields)
+		return print_table(report, screen, out);
+	print_answer(report, screen, out);
+	r = print_table(report, screen, out);
+	if (r)
+		return r;
+	print_argument(report, out);
+	print_notes(report, out);
+	if (report->nr_processes > 1)
+		r = print_processes(report, screen, out);
+	if (screen->maps)
+		print_maps(report, out);
+	return r;
+}

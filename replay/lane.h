@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * replay/lane.h - one kernel of a replay: its spaces, its counters, and how it takes a call.
+ */
+#ifndef REPLAY_LANE_H
+#define REPLAY_LANE_H
+
+#include "replay/ground.h"
+#include "replay/replay.h"
+
+/* One mm of the trace under one kernel. */
+struct lane_mm {
+	struct seam_space *space; /* NULL: not there, or ended */
+	struct ground ground;
+	/* eager touches: private anonymous memory that was never writable */
+	struct range_map untouched;
+	struct range_map guards; /* remedy: guard pages made as markers */
+	struct seam_stats seen;	 /* counters as they were told to the result */
+	bool starts_unknown;	 /* what the trace names was there, although nothing made it */
+	bool heap_known;
+	bool wide; /* 64-bit addresses */
+	uint64_t peak;
+};
+
+/* Results of a script's operations, which later ones refer to. */
+struct operation {
+	uint64_t value;
+	bool failed; /* or skipped */
+};
+
+struct lane {
+	const struct replay_kernel *kernel;
+	const struct replay_options *options;
+	const struct trace *trace;
+	struct replay_result *result;
+	uint32_t version; /* 6.18.44: 0x06122c; plain: the highest */
+	enum replay_touch touch;
+	bool place_recorded;
+	bool may_be_reused;  /* an address handed out twice: an unmap between was not logged */
+	unsigned int number; /* of the kernel */
+	struct lane_mm *mms;
+	uint32_t nr_mms, room_mms, room_results;
+	struct operation *operations; /* [number of the call - 1] */
+	uint32_t nr_operations, room_operations;
+	bool scripted;
+};
+
+/* How the spaces of a trace lie. */
+struct space_layout {
+	enum seam_arch arch;
+	bool wide;	    /* 64-bit addresses */
+	uint64_t user_end;  /* 0: the architecture's */
+	uint64_t mmap_base; /* 0: the architecture's */
+};
+
+/* A call on its way through one kernel. */
+struct call {
+	struct lane *lane;
+	struct lane_mm *mm;
+	struct seam_space *space;
+	const struct event *event;
+	const uint64_t *arg; /* references resolved */
+	bool known;	     /* the record tells the result */
+	bool worked;	     /* it does, and the call succeeded */
+	struct replay_outcome outcome;
+	int error; /* of ours: -ENOMEM */
+};
+
+/* lane.c: 0 or -ENOMEM. Space numbers come one after another. */
+void lane_init(struct lane *lane, const struct trace *trace, const struct replay_options *options,
+	       unsigned int number, struct replay_result *result);
+void lane_free(struct lane *lane);
+int lane_begin_space(struct lane *lane, const struct event *event,
+		     const struct space_layout *layout);
+int lane_end_space(struct lane *lane, uint32_t number);
+int lane_call(struct lane *lane, const struct event *event, uint64_t number,
+	      struct replay_outcome *ret_outcome);
+int lane_touch(struct lane *lane, const struct event *event);
+int lane_change(struct lane *lane, const struct event *event);
+
+/* apply.c: what a call does to the space. call->outcome and call->error are set. */
+void call_apply(struct call *call);
+
+/* touch.c */
+
+/* Private anonymous memory [at, at + len) was made; @writable: it counts as touched when eager. */
+void touch_made(struct call *call, uint64_t at, uint64_t len, bool writable);
+/* [at, at + len) may be writable now: what of it was never touched is. */
+void touch_after_protect(struct call *call, uint64_t at, uint64_t len);
+/* Other memory, or none, is at [at, at + len) now. */
+void touch_gone(struct call *call, uint64_t at, uint64_t len);
+/* [from, from + len) is at @to now. */
+void touch_moved(struct call *call, uint64_t from, uint64_t len, uint64_t to);
+/* All private anonymous writable areas that are not faulted. */
+int touch_all(struct lane *lane, struct lane_mm *mm);
+/* Faults in [at, at + len); *ret_done as of seam_space_touch. */
+int touch_range(struct lane *lane, struct lane_mm *mm, uint64_t at, uint64_t len, bool write,
+		uint64_t *ret_done);
+
+/* since.c: 0, or what this kernel answers to a call that it did not have. */
+int call_missing(const struct lane *lane, const struct event *event);
+/* "linux-6.18.44,-anon_vma" -> 0x06122c; a name without a number is newer than all. */
+uint32_t version_of(const char *policy_name);
+
+/* bytes.c: what the kernel's structures for the areas of a space take. */
+uint64_t kernel_bytes(const struct lane *lane, const struct seam_space *space, bool wide);
+
+static inline bool is_private_anonymous(const struct seam_area *area)
+{
+	return !area->file && !(area->flags & (SEAM_VM_SHARED | SEAM_VM_MAYSHARE));
+}
+
+/* The result of a library call: notes our own failures. */
+static inline int call_check(struct call *call, int err)
+{
+	if (err == -SEAM_EALLOC)
+		call->error = err;
+	return err;
+}
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Two levels: an array of leaves, each a short sorted array. Neighbouring edits, which is what
+ * programs make, stay in one leaf.
+ */
+#include "replay/range_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAF_RANGES 64
+
+struct range_leaf {
+	unsigned int nr;
+	struct range ranges[LEAF_RANGES];
+};
+
+struct position {
+	size_t leaf;
+	unsigned int slot;
+};
+
+static bool leaf_reaches(const struct range_map *map, size_t leaf, uint64_t addr)
+{
+	const struct range_leaf *l = map->leaves[leaf];
+
+	return l->ranges[l->nr - 1].end > addr;
+}
+
+/* The first leaf whose last range ends behind @addr; nr_leaves when there is none. */
+static size_t find_leaf(struct range_map *map, uint64_t addr)
+{
+	size_t low = 0, high = map->nr_leaves;
+
+	if (map->last < high && leaf_reaches(map, map->last, addr) &&
+	    (!map->last || !leaf_reaches(map, map->last - 1, addr)))
+		return map->last;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (leaf_reaches(map, middle, addr))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (low < map->nr_leaves)
+		map->last = low;
+	return low;
+}
+
+/* The first range that ends behind @addr. */
+static bool find(struct range_map *map, uint64_t addr, struct position *ret)
+{
+	const struct range_leaf *leaf;
+	unsigned int low = 0, high;
+	size_t at = find_leaf(map, addr);
+
+	if (at == map->nr_leaves)
+		return false;
+	leaf = map->leaves[at];
+	high = leaf->nr;
+	while (low < high) {
+		unsigned int middle = (low + high) / 2;
+
+		if (leaf->ranges[middle].end > addr)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	*ret = (struct position) { .leaf = at, .slot = low };
+	return true;
+}
+
+static struct range *range_at(const struct range_map *map, const struct position *at)
+{
+	return &map->leaves[at->leaf]->ranges[at->slot];
+}
+
+/* The range before; false at the first one. */
+static bool step_back(const struct range_map *map, struct position *at)
+{
+	if (at->slot) {
+		at->slot--;
+		return true;
+	}
+	if (!at->leaf)
+		return false;
+	at->leaf--;
+	at->slot = map->leaves[at->leaf]->nr - 1;
+	return true;
+}
+
+static int insert_leaf(struct range_map *map, size_t at, struct range_leaf *leaf)
+{
+	if (map->nr_leaves == map->room) {
+		size_t room = map->room ? map->room * 2 : 4;
+		struct range_leaf **leaves =
+			realloc(map->leaves, room * sizeof(struct range_leaf *));
+
+		if (!leaves)
+			return -ENOMEM;
+		map->leaves = leaves;
+		map->room = room;
+	}
+	memmove(&map->leaves[at + 1], &map->leaves[at],
+		(map->nr_leaves - at) * sizeof(struct range_leaf *));
+	map->leaves[at] = leaf;
+	map->nr_leaves++;
+	return 0;
+}
+
+/* A leaf with room for one more range at @at, which may come to lie in the next leaf. */
+static int make_room(struct range_map *map, struct position *at)
+{
+	struct range_leaf *leaf, *upper;
+	unsigned int keep;
+
+	if (map->nr_leaves && map->leaves[at->leaf]->nr < LEAF_RANGES)
+		return 0;
+	upper = malloc(sizeof(*upper));
+	if (!upper)
+		return -ENOMEM;
+	upper->nr = 0;
+	if (insert_leaf(map, map->nr_leaves ? at->leaf + 1 : 0, upper)) {
+		free(upper);
+		return -ENOMEM;
+	}
+	if (map->nr_leaves == 1)
+		return 0;
+	leaf = map->leaves[at->leaf];
+	/* a run of edits at one end leaves full leaves behind, not half-full ones */
+	if (at->slot == LEAF_RANGES)
+		keep = LEAF_RANGES - 1;
+	else if (!at->slot)
+		keep = 1;
+	else
+		keep = LEAF_RANGES / 2;
+	upper->nr = leaf->nr - keep;
+	memcpy(upper->ranges, &leaf->ranges[keep], upper->nr * sizeof(struct range));
+	leaf->nr = keep;
+	if (at->slot > keep) {
+		at->leaf++;
+		at->slot -= keep;
+	}
+	return 0;
+}
+
+/* Puts a range in before the one that stands at @at. */
+static int insert(struct range_map *map, struct position *at, const struct range *range)
+{
+	struct range_leaf *leaf;
+
+	if (make_room(map, at))
+		return -ENOMEM;
+	leaf = map->leaves[at->leaf];
+	memmove(&leaf->ranges[at->slot + 1], &leaf->ranges[at->slot],
+		(leaf->nr - at->slot) * sizeof(*range));
+	leaf->ranges[at->slot] = *range;
+	leaf->nr++;
+	map->last = at->leaf;
+	return 0;
+}
+
+/* Takes out the ranges [first, end) of one leaf; an empty leaf goes as well. */
+static void remove_slots(struct range_map *map, size_t at, unsigned int first, unsigned int end)
+{
+	struct range_leaf *leaf = map->leaves[at];
+
+	memmove(&leaf->ranges[first], &leaf->ranges[end], (leaf->nr - end) * sizeof(struct range));
+	leaf->nr -= end - first;
+	if (leaf->nr)
+		return;
+	free(leaf);
+	map->nr_leaves--;
+	memmove(&map->leaves[at], &map->leaves[at + 1],
+		(map->nr_leaves - at) * sizeof(struct range_leaf *));
+}
+
+bool range_map_find(struct range_map *map, uint64_t addr, struct range *ret_range)
+{
+	struct position at;
+
+	if (!find(map, addr, &at))
+		return false;
+	*ret_range = *range_at(map, &at);
+	return true;
+}
+
+int range_map_clear(struct range_map *map, uint64_t start, uint64_t end)
+{
+	struct position at;
+	struct range *range;
+
+	if (start >= end || !find(map, start, &at))
+		return 0;
+	range = range_at(map, &at);
+	if (range->start < start) {
+		struct range upper = { .start = end, .end = range->end, .value = range->value };
+
+		if (range->end > end) {
+			struct position above = { .leaf = at.leaf, .slot = at.slot + 1 };
+			uint64_t before = range->end;
+
+			range->end = start;
+			if (!insert(map, &above, &upper))
+				return 0;
+			range->end = before;
+			return -ENOMEM;
+		}
+		range->end = start;
+	}
+	while (find(map, start, &at)) {
+		struct range_leaf *leaf = map->leaves[at.leaf];
+		unsigned int slot = at.slot;
+
+		while (slot < leaf->nr && leaf->ranges[slot].end <= end)
+			slot++;
+		if (slot < leaf->nr && leaf->ranges[slot].start < end)
+			leaf->ranges[slot].start = end;
+		if (slot == at.slot)
+			break;
+		remove_slots(map, at.leaf, at.slot, slot);
+	}
+	return 0;
+}
+
+int range_map_set(struct range_map *map, uint64_t start, uint64_t end, uint64_t value)
+{
+	struct position next = { 0 }, prev;
+	struct range range = { .start = start, .end = end, .value = value };
+	bool join_prev, join_next;
+
+	if (start >= end)
+		return 0;
+	if (range_map_clear(map, start, end))
+		return -ENOMEM;
+	if (!find(map, start, &next)) {
+		if (map->nr_leaves) {
+			next.leaf = map->nr_leaves - 1;
+			next.slot = map->leaves[next.leaf]->nr;
+		}
+		join_next = false;
+	} else {
+		join_next = range_at(map, &next)->start == end &&
+			    range_at(map, &next)->value == value;
+	}
+	prev = next;
+	join_prev = map->nr_leaves && step_back(map, &prev) && range_at(map, &prev)->end == start &&
+		    range_at(map, &prev)->value == value;
+	if (join_prev && join_next) {
+		range_at(map, &prev)->end = range_at(map, &next)->end;
+		remove_slots(map, next.leaf, next.slot, next.slot + 1);
+	} else if (join_prev) {
+		range_at(map, &prev)->end = end;
+	} else if (join_next) {
+		range_at(map, &next)->start = start;
+	} else {
+		return insert(map, &next, &range);
+	}
+	return 0;
+}
+
+int range_map_copy(const struct range_map *map, struct range_map *ret_copy)
+{
+	for (size_t i = 0; i < map->nr_leaves; i++) {
+		struct range_leaf *leaf = malloc(sizeof(*leaf));
+
+		if (!leaf || insert_leaf(ret_copy, i, leaf)) {
+			free(leaf);
+			range_map_free(ret_copy);
+			return -ENOMEM;
+		}
+		*leaf = *map->leaves[i];
+	}
+	return 0;
+}
+
+void range_map_free(struct range_map *map)
+{
+	for (size_t i = 0; i < map->nr_leaves; i++)
+		free(map->leaves[i]);
+	free(map->leaves);
+	*map = (struct range_map) { 0 };
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One pass over a trace, every kernel at once. */
+#include "replay/replay.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/lane.h"
+#include "replay/layout.h"
+#include "trace/grow.h"
+
+struct pass {
+	struct source *source;
+	const struct replay_options *options;
+	struct replay_report *report;
+	struct trace_error *error;
+	struct lane *lanes;
+	unsigned int nr_lanes;
+	struct layouts layouts;
+	uint32_t room_processes;
+	uint64_t nr_calls;
+	bool scripted;
+};
+
+static void add_note(struct replay_report *report, const char *note)
+{
+	for (unsigned int i = 0; i < report->nr_notes; i++)
+		if (!strcmp(report->notes[i], note))
+			return;
+	if (report->nr_notes < sizeof(report->notes) / sizeof(report->notes[0]))
+		report->notes[report->nr_notes++] = note;
+}
+
+/* The process of a new space: a known one when its number begins anew, else the next. */
+static int process_at(struct pass *pass, const struct event *event, struct replay_process **ret)
+{
+	struct replay_report *report = pass->report;
+
+	if (event->space > report->nr_processes) {
+		pass->error->line = event->line;
+		snprintf(pass->error->text, sizeof(pass->error->text),
+			 "space %u is not the next one: expected %u", event->space,
+			 report->nr_processes);
+		return -EINVAL;
+	}
+	if (event->space == report->nr_processes) {
+		if (grow(&report->processes, report->nr_processes, &pass->room_processes,
+			 sizeof(*report->processes)))
+			return -ENOMEM;
+		memset(&report->processes[report->nr_processes++], 0, sizeof(**ret));
+	}
+	*ret = &report->processes[event->space];
+	return 0;
+}
+
+static int set_comm(struct replay_process *process, const char *comm)
+{
+	char *copy = strdup(comm);
+
+	if (!copy)
+		return -ENOMEM;
+	free(process->comm);
+	process->comm = copy;
+	return 0;
+}
+
+static int begin_space(struct pass *pass, const struct event *event)
+{
+	struct replay_process *process;
+	struct replay_report *report = pass->report;
+	struct space_layout layout = { 0 };
+	const char *comm = event->text ? event->text : "";
+	int r = process_at(pass, event, &process);
+
+	if (r)
+		return r;
+	process->pid = event->pid;
+	if (event->born == BORN_FORK && !event->text && event->arg[0] < report->nr_processes)
+		comm = report->processes[event->arg[0]].comm;
+	r = set_comm(process, comm ? comm : "");
+	if (!r && !pass->scripted && event->born != BORN_FORK)
+		r = layout_of_space(&pass->layouts, pass->source, pass->options, event,
+				    trace_facts(report->trace), &layout, pass->error);
+	for (unsigned int i = 0; !r && i < pass->nr_lanes; i++) {
+		const struct seam_policy *policy = &pass->lanes[i].kernel->policy;
+
+		if (pass->scripted)
+			layout_of_script(pass->options->layout, policy, &layout);
+		report->old_at_64_bits |= layout.wide && policy->old;
+		r = lane_begin_space(&pass->lanes[i], event, &layout);
+	}
+	report->i386 |= event->born != BORN_FORK && !layout.wide;
+	return r;
+}
+
+static bool watch(const struct pass *pass, const struct lane *lane, const struct event *event,
+		  const struct replay_outcome *outcome)
+{
+	const struct replay_watcher *watcher = pass->options->watcher;
+	struct seam_space *space = event->space < lane->nr_mms ? lane->mms[event->space].space
+							       : NULL;
+
+	if (!watcher || !watcher->after_call)
+		return true;
+	return watcher->after_call(watcher->ctx, lane->number, event, outcome, space);
+}
+
+static int make_call(struct pass *pass, const struct event *event)
+{
+	struct replay_report *report = pass->report;
+	struct replay_outcome outcome;
+	bool goes_on = true;
+	int r = 0;
+
+	if (event->call >= TRACE_NR_CALLS)
+		return 0;
+	pass->nr_calls++;
+	if (event->space < report->nr_processes)
+		report->processes[event->space].pid = event->pid;
+	for (unsigned int i = 0; i < pass->nr_lanes; i++) {
+		r = lane_call(&pass->lanes[i], event, pass->nr_calls, &outcome);
+		if (r)
+			return r;
+		if (!i && outcome.answer == ANSWER_NOT_MODELLED)
+			report->not_modelled++;
+		goes_on &= watch(pass, &pass->lanes[i], event, &outcome);
+	}
+	return goes_on ? 0 : -ECANCELED;
+}
+
+static int take_event(struct pass *pass, const struct event *event)
+{
+	struct replay_process *process;
+	int r = 0;
+
+	switch (event->kind) {
+	case EVENT_SPACE:
+		return begin_space(pass, event);
+	case EVENT_CALL:
+		return make_call(pass, event);
+	case EVENT_TOUCH:
+		for (unsigned int i = 0; !r && i < pass->nr_lanes; i++)
+			r = lane_touch(&pass->lanes[i], event);
+		return r;
+	case EVENT_CHANGE:
+		for (unsigned int i = 0; !r && i < pass->nr_lanes; i++)
+			r = lane_change(&pass->lanes[i], event);
+		return r;
+	case EVENT_END:
+		for (unsigned int i = 0; !r && i < pass->nr_lanes; i++)
+			r = lane_end_space(&pass->lanes[i], event->space);
+		return r;
+	case EVENT_COMM:
+		if (event->space >= pass->report->nr_processes || !event->text)
+			return 0;
+		process = &pass->report->processes[event->space];
+		return set_comm(process, event->text);
+	default:
+		return 0;
+	}
+}
+
+/* Spaces that the trace did not end. */
+static int end_spaces(struct pass *pass)
+{
+	int r = 0;
+
+	for (uint32_t number = 0; !r && number < pass->report->nr_processes; number++)
+		for (unsigned int i = 0; !r && i < pass->nr_lanes; i++)
+			r = lane_end_space(&pass->lanes[i], number);
+	return r;
+}
+
+static void sum_up(struct replay_result *result)
+{
+	for (unsigned int i = 0; i < TRACE_NR_CALLS; i++) {
+		const struct replay_counts *kind = &result->by_call[i];
+
+		result->total.calls += kind->calls;
+		result->total.failed += kind->failed;
+		result->total.failed_anew += kind->failed_anew;
+		result->total.skipped += kind->skipped;
+		result->total.join_tries += kind->join_tries;
+		result->total.joins += kind->joins;
+		result->total.splits += kind->splits;
+	}
+}
+
+static enum replay_touch touch_to_use(const struct pass *pass)
+{
+	if (pass->options->touch != TOUCH_DEFAULT)
+		return pass->options->touch;
+	return pass->scripted ? TOUCH_RECORDED : TOUCH_EAGER;
+}
+
+static int begin(struct pass *pass)
+{
+	const struct replay_options *options = pass->options;
+	struct replay_report *report = pass->report;
+	int r = trace_open(pass->source, &options->trace, &report->trace, pass->error);
+
+	if (r)
+		return r;
+	pass->scripted = !strcmp(trace_facts(report->trace)->format, "ops");
+	report->touch = touch_to_use(pass);
+	report->results = calloc(options->nr_kernels, sizeof(*report->results));
+	pass->lanes = calloc(options->nr_kernels, sizeof(*pass->lanes));
+	if (!report->results || !pass->lanes)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < options->nr_kernels; i++) {
+		lane_init(&pass->lanes[i], report->trace, options, i, &report->results[i]);
+		pass->lanes[i].touch = report->touch;
+	}
+	pass->nr_lanes = report->nr_results = options->nr_kernels;
+	return 0;
+}
+
+static int read_all(struct pass *pass)
+{
+	struct event event;
+	int r;
+
+	while ((r = trace_next(pass->report->trace, &event)) > 0) {
+		r = take_event(pass, &event);
+		if (r)
+			return r;
+	}
+	if (r < 0)
+		*pass->error = *trace_last_error(pass->report->trace);
+	return r;
+}
+
+int replay_run(struct source *source, const struct replay_options *options,
+	       struct replay_report *ret_report, struct trace_error *ret_error)
+{
+	struct pass pass = {
+		.source = source,
+		.options = options,
+		.report = ret_report,
+		.error = ret_error,
+	};
+	int r, ended;
+
+	memset(ret_report, 0, sizeof(*ret_report));
+	memset(ret_error, 0, sizeof(*ret_error));
+	r = begin(&pass);
+	if (!r)
+		r = read_all(&pass);
+	if (!r || r == -ECANCELED) {
+		ended = end_spaces(&pass);
+		r = ended ? ended : r;
+	}
+	for (unsigned int i = 0; i < pass.nr_lanes; i++) {
+		sum_up(&ret_report->results[i]);
+		lane_free(&pass.lanes[i]);
+	}
+	free(pass.lanes);
+	if (ret_report->trace)
+		ret_report->facts = *trace_facts(ret_report->trace);
+	if (ret_report->old_at_64_bits)
+		add_note(ret_report, "kernels up to 2.6.24 had no such addresses: their rules are "
+				     "applied to user space up to 2^47 - 4096, searched from "
+				     "0x2aaaaaaab000 upward");
+	return r;
+}
+
+void replay_report_free(struct replay_report *report)
+{
+	for (unsigned int i = 0; i < report->nr_results; i++) {
+		for (uint32_t j = 0; j < report->results[i].nr_mms; j++)
+			free(report->results[i].mms[j].maps);
+		free(report->results[i].mms);
+	}
+	free(report->results);
+	for (uint32_t i = 0; i < report->nr_processes; i++)
+		free(report->processes[i].comm);
+	free(report->processes);
+	trace_close(report->trace);
+	memset(report, 0, sizeof(*report));
+}
