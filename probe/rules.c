@@ -6,20 +6,45 @@
 #include "probe/rules.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <seam/ops.h>
 
+/* Younger than some headers. */
+#ifndef SYS_mseal
+#define SYS_mseal 462
+#endif
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#define PR_SET_VMA_ANON_NAME 0
+#endif
+#ifndef PR_SET_MEMORY_MERGE
+#define PR_SET_MEMORY_MERGE 67
+#endif
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1
+#endif
+
 #define PAGE UINT64_C(4096)
+#define HUGE_PAGE (UINT64_C(1) << 21)
 #define ARENA UINT64_C(0x10000000000)
 #define NOT_TOLD (-1)
 #define EXIT_NOT_TOLD 255
@@ -99,6 +124,28 @@ static bool has_flag(unsigned int page, const char *letters)
 	return has;
 }
 
+static bool advice_known(unsigned int page, int advice)
+{
+	return !madvise(at(page), PAGE, advice);
+}
+
+/* A file in memory, open for reading and writing. */
+static int memory_file(void)
+{
+	int fd = memfd_create("seam-probe", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, 64 * PAGE))
+		give_up();
+	return fd;
+}
+
+static void map_file(unsigned int page, int fd, unsigned int offset_pages)
+{
+	if (mmap(at(page), PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd,
+		 (off_t)(offset_pages * PAGE)) == MAP_FAILED)
+		give_up();
+}
+
 /* Two touched pages with a page between them: their anon_vmas differ. */
 static void two_touched(void)
 {
@@ -108,14 +155,14 @@ static void two_touched(void)
 	touch(2);
 }
 
-/* An area that its process wrote to, given back the flags of one that nobody wrote to. */
+static void clear(void)
+{
+	munmap(at(0), 64 * PAGE);
+}
+
+/* An area that its process wrote to, given the flags of a neighbour that nobody wrote to. */
 static bool faulted_joins_unfaulted(void)
 {
-	map(0, 1, RW);
-	map(1, 1, PROT_NONE);
-	protect(1, 1, PROT_READ);
-	protect(1, 1, RW);
-	munmap(at(0), 2 * PAGE);
 	map(0, 1, RW);
 	map(1, 1, RW | PROT_EXEC);
 	touch(1);
@@ -123,7 +170,7 @@ static bool faulted_joins_unfaulted(void)
 	return areas(0, 2) == 1;
 }
 
-/* The same with one that was inherited through fork: in a child of the child. */
+/* The same with one that was inherited through fork. */
 static bool inherited_joins_unfaulted(void)
 {
 	int status;
@@ -148,10 +195,10 @@ static int probe_anon_vma(void)
 	map(1, 1, RW);
 	if (areas(0, 3) == 1)
 		return 0;
-	munmap(at(0), 3 * PAGE);
+	clear();
 	if (!faulted_joins_unfaulted())
 		return 2;
-	munmap(at(0), 3 * PAGE);
+	clear();
 	return inherited_joins_unfaulted() ? 1 : 3;
 }
 
@@ -161,17 +208,114 @@ static int probe_account(void)
 	map(1, 1, RW);
 	touch(1);
 	protect(1, 1, PROT_READ);
-	return areas(0, 2) == 2;
+	if (areas(0, 2) == 1)
+		return 0;
+	clear();
+	map(0, 1, PROT_READ);
+	map(1, 1, RW);
+	protect(1, 1, PROT_READ);
+	return areas(0, 2) == 1 ? 2 : 1;
 }
 
 /* A touched page keeps its numbering when it moves. */
 static int probe_offset(void)
 {
+	int fd = memory_file();
+
+	map_file(16, fd, 0);
+	map_file(17, fd, 2);
+	if (areas(16, 2) == 1)
+		return 0;
 	map(8, 1, RW);
 	touch(8);
 	map(0, 1, RW);
 	move(8, 1, 1, 0);
 	return areas(0, 2) == 2 ? 2 : 1;
+}
+
+/* One file opened twice. */
+static int probe_file(void)
+{
+	char path[40];
+	int first = memory_file(), second;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", first);
+	second = open(path, O_RDWR | O_CLOEXEC);
+	if (second < 0)
+		give_up();
+	map_file(0, first, 0);
+	map_file(1, second, 1);
+	return areas(0, 2) == 2;
+}
+
+static int probe_numa(void)
+{
+	const int preferred = 1;
+	unsigned long node = 1;
+
+	map(0, 1, RW);
+	if (syscall(SYS_mbind, at(0), PAGE, preferred, &node, 8 * sizeof(node), 0))
+		give_up();
+	map(1, 1, RW);
+	return areas(0, 2) == 2;
+}
+
+static int new_uffd(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+
+	if (fd < 0)
+		fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api))
+		give_up();
+	return fd;
+}
+
+static void watch(unsigned int page, int uffd)
+{
+	struct uffdio_register reg = {
+		.range = { (uint64_t)at(page), PAGE },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	if (ioctl(uffd, UFFDIO_REGISTER, &reg))
+		give_up();
+}
+
+static int probe_uffd(void)
+{
+	map(0, 2, RW);
+	watch(0, new_uffd());
+	watch(1, new_uffd());
+	return areas(0, 2) == 2;
+}
+
+static int probe_name(void)
+{
+	map(0, 1, RW);
+	if (prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, at(0), PAGE, "seam"))
+		give_up(); /* not built in */
+	map(1, 1, RW);
+	return areas(0, 2) == 2;
+}
+
+/* The head of an area with a close operation goes over to the area before it. */
+static int probe_close(void)
+{
+	int id = shmget(IPC_PRIVATE, 3 * PAGE, 0600);
+	bool attached = id >= 0 && shmat(id, at(0), 0) != (void *)-1;
+
+	if (id >= 0)
+		shmctl(id, IPC_RMID, NULL);
+	if (!attached)
+		give_up();
+	protect(0, 1, PROT_READ);
+	protect(1, 1, PROT_READ);
+	if (areas(0, 3) == 3)
+		return 1;
+	protect(2, 1, PROT_READ);
+	return areas(0, 3) == 1 ? 0 : 2;
 }
 
 static int probe_sticky(void)
@@ -182,6 +326,146 @@ static int probe_sticky(void)
 	return has_flag(0, " gu");
 }
 
+static int probe_fill_right(void)
+{
+	two_touched();
+	map(1, 1, RW);
+	return areas(0, 2) == 2;
+}
+
+static int probe_grow_join(void)
+{
+	map(0, 1, RW);
+	map(2, 1, RW);
+	if (mremap(at(0), PAGE, 2 * PAGE, 0) == MAP_FAILED)
+		give_up();
+	return areas(0, 3) == 1;
+}
+
+static int probe_dontunmap_apart(void)
+{
+	map(0, 1, RW);
+	move(0, 1, 1, MREMAP_DONTUNMAP);
+	return areas(0, 2) == 2;
+}
+
+static int probe_dontunmap_account(void)
+{
+	map(0, 2, RW);
+	move(1, 1, 2, MREMAP_DONTUNMAP);
+	return areas(0, 3) == 1 && !has_flag(0, " ac");
+}
+
+/* With no address space left, a fixed mapping that needs more than it replaces. */
+static int probe_clear_first(void)
+{
+	struct rlimit limit = { PAGE, RLIM_INFINITY };
+
+	map(0, 1, RW);
+	if (getrlimit(RLIMIT_AS, &limit))
+		give_up();
+	limit.rlim_cur = PAGE;
+	if (setrlimit(RLIMIT_AS, &limit) ||
+	    mmap(at(0), 2 * PAGE, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+		give_up();
+	/* msync tells whether a page is mapped and takes no memory */
+	return msync(at(0), PAGE, MS_ASYNC) != 0;
+}
+
+static int probe_stack_nh(void)
+{
+	if (mmap(at(0), PAGE, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_STACK, -1, 0) ==
+	    MAP_FAILED)
+		give_up();
+	if (access("/sys/kernel/mm/transparent_hugepage", F_OK))
+		give_up(); /* without huge pages there is no such flag */
+	return has_flag(0, " nh");
+}
+
+/* Whether two mappings of this size, with a page between them, both begin at a multiple of 2 MiB. */
+static bool placed_aligned(uint64_t len)
+{
+	bool aligned = true;
+
+	for (int i = 0; i < 2; i++) {
+		void *p = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (p == MAP_FAILED ||
+		    mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+			give_up();
+		aligned &= !((uint64_t)p % HUGE_PAGE);
+	}
+	return aligned;
+}
+
+/* Files need a file system of that kind: 0 and 1 are not told apart. */
+static int probe_thp_align(void)
+{
+	if (!placed_aligned(2 * HUGE_PAGE))
+		give_up();
+	return placed_aligned(2 * HUGE_PAGE + PAGE) ? 2 : 3;
+}
+
+static int probe_droppable(void)
+{
+	return mmap(at(0), PAGE, RW, SEAM_MAP_DROPPABLE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+	       MAP_FAILED;
+}
+
+static int probe_ksm(void)
+{
+	if (prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0)) {
+		if (errno != EINVAL)
+			give_up();
+		return 0;
+	}
+	map(0, 1, RW);
+	map(1, 1, RW);
+	return areas(0, 2) == 2 ? 1 : 2;
+}
+
+static int probe_dontunmap(void)
+{
+	const int flags = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
+
+	map(0, 1, RW);
+	if (mremap(at(0), PAGE, PAGE, flags, at(2)) == MAP_FAILED)
+		return 0;
+	map_file(4, memory_file(), 0);
+	return mremap(at(4), PAGE, PAGE, flags, at(6)) == MAP_FAILED ? 1 : 2;
+}
+
+static int probe_mremap_many(void)
+{
+	map(0, 1, RW);
+	map(1, 1, PROT_READ);
+	return mremap(at(0), 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, at(8)) !=
+	       MAP_FAILED;
+}
+
+static int probe_advices(void)
+{
+	map(0, 1, RW);
+	map_file(2, memory_file(), 0);
+	if (!advice_known(0, SEAM_MADV_COLD))
+		return 0;
+	if (!advice_known(0, SEAM_MADV_POPULATE_READ))
+		return 1;
+	if (!advice_known(0, SEAM_MADV_DONTNEED_LOCKED))
+		return 2;
+	/* an advice that is not known is refused also where there is nothing to do */
+	if (madvise(at(0), 0, SEAM_MADV_COLLAPSE))
+		return 3;
+	if (!advice_known(0, SEAM_MADV_GUARD_INSTALL))
+		return 4;
+	return advice_known(2, SEAM_MADV_GUARD_INSTALL) ? 6 : 5;
+}
+
+static int probe_mseal(void)
+{
+	return !syscall(SYS_mseal, at(0), 0, 0);
+}
+
 static const struct {
 	enum seam_rule rule;
 	int (*probe)(void);
@@ -189,7 +473,25 @@ static const struct {
 	{ SEAM_RULE_anon_vma, probe_anon_vma },
 	{ SEAM_RULE_account, probe_account },
 	{ SEAM_RULE_offset, probe_offset },
+	{ SEAM_RULE_file, probe_file },
+	{ SEAM_RULE_numa, probe_numa },
+	{ SEAM_RULE_uffd, probe_uffd },
+	{ SEAM_RULE_name, probe_name },
+	{ SEAM_RULE_close, probe_close },
 	{ SEAM_RULE_sticky, probe_sticky },
+	{ SEAM_RULE_fill_right, probe_fill_right },
+	{ SEAM_RULE_grow_join, probe_grow_join },
+	{ SEAM_RULE_dontunmap_apart, probe_dontunmap_apart },
+	{ SEAM_RULE_dontunmap_account, probe_dontunmap_account },
+	{ SEAM_RULE_clear_first, probe_clear_first },
+	{ SEAM_RULE_stack_nh, probe_stack_nh },
+	{ SEAM_RULE_thp_align, probe_thp_align },
+	{ SEAM_RULE_droppable, probe_droppable },
+	{ SEAM_RULE_ksm, probe_ksm },
+	{ SEAM_RULE_dontunmap, probe_dontunmap },
+	{ SEAM_RULE_mremap_many, probe_mremap_many },
+	{ SEAM_RULE_advices, probe_advices },
+	{ SEAM_RULE_mseal, probe_mseal },
 };
 #define NR_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
