@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Tests in Python that print TAP: ok(condition, 'what'), skip('what', 'why'), then done()."""
+import os
 import sys
 
 count = failures = 0
@@ -21,6 +22,14 @@ def skip(what, why):
     global count
     count += 1
     print(f'ok {count} - {what} # SKIP {why}', flush=True)
+
+
+def is_root():
+    """Root, and not only of a user namespace that has no other users."""
+    if os.getuid():
+        return False
+    with open('/proc/self/uid_map') as f:
+        return sum(int(line.split()[2]) for line in f) > 65534
 
 
 def done():

@@ -13,7 +13,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
-from tap import done, ok, skip  # noqa: E402
+from tap import done, is_root, ok, skip  # noqa: E402
 
 SEAM, ACTOR = map(os.path.realpath, sys.argv[1:3])
 NOBODY = 65534
@@ -216,7 +216,7 @@ copy = os.path.join(scratch, 'seam')
 tool = os.path.join(scratch, 'actor')
 shutil.copy(SEAM, copy)
 shutil.copy(ACTOR, tool)
-if os.getuid() or os.statvfs(scratch).f_flag & os.ST_NOSUID:
+if not is_root() or os.statvfs(scratch).f_flag & os.ST_NOSUID:
     skip('a setuid program', 'needs root and a scratch directory that is not nosuid')
 else:
     os.chmod(tool, 0o4755)
