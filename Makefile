@@ -25,7 +25,7 @@ static: $(BUILD)/static/build.ninja
 
 $(BUILD)/static/build.ninja:
 	@mkdir -p $(BUILD)
-	meson setup -Dstatic=true -Ddefault_library=static -Dprefer_static=true --buildtype=release $(BUILD)/static
+	meson setup -Dstatic=true -Ddefault_library=static -Dprefer_static=true $(BUILD)/static
 
 install: all
 	meson install -C $(BUILD)
