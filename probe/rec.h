@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * probe/rec.h - what the files of the ptrace recorder share. One struct rec a recording; tasks are
+ * threads, spaces are mms, keyed as trace/event.h says.
+ */
+#ifndef PROBE_REC_H
+#define PROBE_REC_H
+
+#include <linux/ptrace.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "probe/launch.h"
+#include "probe/record.h"
+#include "trace/event.h"
+
+/* An open file description that the tree maps, and our copy of its descriptor. */
+struct rec_held {
+	struct rec_held *next; /* of the hash chain */
+	dev_t dev;
+	ino_t ino;
+	int fd; /* -1: given back */
+	uint64_t description;
+	uint32_t file;	  /* the trace's number; 0: not written yet */
+	size_t nr_ranges; /* in all spaces */
+	size_t nr_inside; /* of the call that is being looked at */
+};
+#define REC_HELD_CHAINS 1024
+
+/* What an mmap of a file that was not met before will be written as. */
+struct rec_file {
+	struct trace_file file;
+	char path[4096];
+};
+
+/* A range that maps a file whose open description we hold a copy of. */
+struct rec_range {
+	uint64_t start, end;
+	struct rec_held *held;
+};
+
+struct rec_space {
+	uint32_t number;
+	unsigned int nr_users; /* tasks */
+	uint64_t calls_since_truth;
+	uint64_t nr_areas;	 /* at the last look */
+	struct rec_task *caller; /* in a call that changes this map */
+	struct rec_task *first_held, *last_held; /* wait for the caller at their entry */
+	int pagemap_fd, maps_fd; /* -1 not opened, -2 not to be had */
+	struct rec_range *ranges; /* sorted */
+	size_t nr_ranges, room_ranges;
+};
+
+struct rec_process {
+	pid_t pid;
+	unsigned int nr_tasks;
+	int pidfd; /* -1: not opened */
+	char comm[16];
+};
+
+/* What a stopped call is to the recorder. */
+enum rec_kind {
+	REC_NONE,	/* no business of ours */
+	REC_CALL,	/* enum trace_call in .call */
+	REC_MMAP2,	/* i386: offset in pages */
+	REC_OLD_MMAP,	/* i386: arguments in memory */
+	REC_IPC,	/* i386: shmat and shmdt among others */
+	REC_SETRLIMIT,
+	REC_PRLIMIT,
+	REC_EXEC,
+	REC_CLONE3,	/* flags in memory: REC_FORK or nothing */
+	REC_FORK,	/* a copy of the space will be made */
+	REC_OPAQUE,	/* changes the map in a way that no event tells */
+};
+
+struct rec_call {
+	enum rec_kind kind;
+	uint8_t call;
+	uint32_t flags; /* EVENT_* */
+	uint64_t nr, arg[6];
+	uint64_t result_at; /* where i386 puts the address of shmat; else 0 */
+	uint64_t entry_ns;
+	uint32_t file, stack;
+	bool has_file;	       /* of an mmap; file may still be 0 */
+	struct rec_held *held; /* the description that an mmap maps */
+};
+
+struct rec_task {
+	pid_t tid;
+	struct rec_process *process; /* NULL: stopped before its parent's event told whose it is */
+	struct rec_space *space;
+	struct rec_task *next; /* of the hash chain */
+	struct rec_task *next_held;
+	uint64_t waiting_ns; /* stopped since then: held, or its parent's event is due */
+	bool in_call;	     /* between entry and exit of pending */
+	bool is_held;	     /* at the entry of pending, until the space's caller is done */
+	bool started;	     /* its first stop was seen */
+	bool exiting;	     /* its PTRACE_EVENT_EXIT was seen */
+	struct rec_call pending;
+};
+
+#define REC_CHAINS 4096
+
+struct rec {
+	const struct record_options *options;
+	struct record_result *result;
+	struct launch launch;
+	bool all_calls; /* no filter: each call stops, at entry and exit */
+	bool privilege_said;
+	volatile bool *stop; /* set by a signal: let everything go */
+	uint64_t began_ns;
+	struct rec_task *chains[REC_CHAINS];
+	unsigned int nr_tasks, nr_waiting;
+	uint32_t nr_spaces;
+	struct rec_held *held[REC_HELD_CHAINS];
+	struct rec_file described;
+	bool no_kcmp;
+	uint64_t nr_descriptions;
+	struct rec_areas *areas; /* rec_areas.c: buffers */
+};
+
+/* ---- rec_ptrace.c ---- */
+
+/* Adds what every event has and writes it. */
+void rec_write(struct rec *rec, const struct rec_task *task, struct event *event);
+/* Bytes of a stopped task's memory; -1 unless all are there. */
+int rec_peek(pid_t tid, uint64_t addr, void *to, size_t size);
+/* Lets a stopped task go on, with @sig. */
+void rec_resume(const struct rec *rec, const struct rec_task *task, int sig);
+
+/* ---- rec_filter.c ---- */
+
+/* In the child: the filter, without no_new_privs where that is allowed. 0 or -errno. */
+int rec_install_filter(void);
+
+/* ---- rec_decode.c ---- */
+
+/* What the stopped call is. False: nothing for us. */
+bool rec_decode(pid_t tid, const struct ptrace_syscall_info *info, struct rec_call *ret_call);
+/* Stop only when argument .arg, masked, is one of the values. */
+struct rec_condition {
+	uint8_t arg, nr_values;
+	uint32_t mask;
+	uint32_t values[5];
+};
+struct rec_number {
+	uint32_t nr;
+	uint8_t kind, call;
+	const struct rec_condition *condition; /* NULL: always */
+};
+/* The calls of one architecture that must stop. */
+struct rec_abi {
+	uint32_t arch; /* AUDIT_ARCH_* */
+	bool compat;   /* 32-bit calls */
+	const struct rec_number *numbers;
+	size_t nr_numbers;
+};
+extern const struct rec_abi rec_abis[];
+extern const size_t rec_nr_abis;
+
+/* ---- rec_calls.c ---- */
+
+/* A call stopped at its entry, and at its exit with its result. */
+void rec_call_entered(struct rec *rec, struct rec_task *task,
+		      const struct ptrace_syscall_info *info);
+void rec_call_left(struct rec *rec, struct rec_task *task, int64_t result);
+/* The task will not come back from its call: exec, exit, death. */
+void rec_call_gone(struct rec *rec, struct rec_task *task);
+/* Lets calls go that have been held for too long. */
+void rec_release_old(struct rec *rec, uint64_t now_ns);
+
+/* ---- rec_tasks.c ---- */
+
+struct rec_task *rec_find_task(struct rec *rec, pid_t tid);
+/* NULL: no memory. */
+struct rec_task *rec_add_task(struct rec *rec, pid_t tid);
+void rec_drop_task(struct rec *rec, struct rec_task *task);
+struct rec_process *rec_add_process(struct rec *rec, pid_t pid);
+struct rec_space *rec_add_space(struct rec *rec);
+void rec_set_process(struct rec_task *task, struct rec_process *process);
+/* Takes the task out of its space; an END with @status is written when it was the last user. */
+void rec_leave_space(struct rec *rec, struct rec_task *task, bool exited, int status);
+void rec_set_space(struct rec_task *task, struct rec_space *space);
+/* Another user of the task's space, or NULL. */
+struct rec_task *rec_other_user(struct rec *rec, const struct rec_task *task);
+void rec_free_tasks(struct rec *rec);
+
+/* ---- rec_areas.c ---- */
+
+int rec_areas_new(struct rec *rec);
+void rec_areas_free(struct rec *rec);
+
+enum rec_look {
+	REC_LOOK_MAPS,	/* ranges, protection, files by inode */
+	REC_LOOK_FLAGS, /* all of smaps; slower, as it walks the page tables */
+	REC_LOOK_EXEC,	/* that, right after exec: each file is one open description */
+};
+/* The areas of the task's space, until the next look. -errno. */
+int rec_look(struct rec *rec, const struct rec_task *task, enum rec_look look,
+	     const struct seam_area **ret_areas, size_t *ret_nr);
+/* Writes the areas of the task's space: an EVENT_TRUTH or _CHANGE begun in @event. */
+void rec_write_areas(struct rec *rec, const struct rec_task *task, struct event *event,
+		     enum rec_look look);
+void rec_write_truth(struct rec *rec, const struct rec_task *task);
+/* A new space with its areas, and the facts that stand beside them. */
+void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_born born,
+		     const struct rec_space *parent);
+
+/* ---- rec_files.c ---- */
+
+/* The file behind an mmap at its entry; its number once the call has its result. */
+void rec_identify(struct rec *rec, const struct rec_task *task, struct rec_call *call);
+void rec_number_file(struct rec *rec, const struct rec_task *task, struct rec_call *call,
+		     int64_t result);
+/* Gives back copies whose last area the call at its entry removes. */
+void rec_before_unmap(struct rec *rec, const struct rec_task *task, const struct rec_call *call);
+/* A call has ended: what is mapped where. */
+void rec_after_call(struct rec *rec, struct rec_task *task, const struct rec_call *call,
+		    int64_t result);
+void rec_forget_ranges(struct rec *rec, struct rec_space *space);
+int rec_copy_ranges(struct rec_space *child, const struct rec_space *parent,
+		    const struct seam_area *areas, size_t nr_areas);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From the entry stop of a call to its exit stop. In one space only one call runs at a time: the
+ * others are held at their entry, so that the recording has the calls in the order in which they
+ * changed the map. A call that waits for another one (a page fault that a userfaultfd handler of the
+ * same program answers) would wait for ever; so after a time the held ones go, and are marked.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+
+#include "probe/rec.h"
+
+#define HOLD_NS UINT64_C(100000000)
+#define TRUTH_CALLS 4096 /* calls between two checkpoints of a small map */
+#define TRUTH_AREAS 8	 /* and calls per area of a large one */
+
+static void set_caller(struct rec *rec, struct rec_task *task)
+{
+	struct rec_call *call = &task->pending;
+
+	if (task->space->caller)
+		call->flags |= EVENT_AMBIGUOUS;
+	else
+		task->space->caller = task;
+	task->in_call = true;
+	if (call->kind == REC_CALL && call->call == TRACE_CALL_mmap)
+		rec_identify(rec, task, call);
+	rec_before_unmap(rec, task, call);
+	call->entry_ns = clock_ns();
+	rec_resume(rec, task, 0);
+}
+
+static void hold(struct rec *rec, struct rec_task *task)
+{
+	struct rec_space *space = task->space;
+
+	task->is_held = true;
+	task->waiting_ns = clock_ns();
+	task->next_held = NULL;
+	if (space->last_held)
+		space->last_held->next_held = task;
+	else
+		space->first_held = task;
+	space->last_held = task;
+	rec->nr_waiting++;
+}
+
+static void unhold(struct rec *rec, struct rec_task *task)
+{
+	struct rec_space *space = task->space;
+	struct rec_task **link = &space->first_held, *before = NULL;
+
+	if (!task->is_held)
+		return;
+	for (; *link != task; link = &(*link)->next_held)
+		before = *link;
+	*link = task->next_held;
+	if (space->last_held == task)
+		space->last_held = before;
+	task->is_held = false;
+	task->waiting_ns = 0;
+	rec->nr_waiting--;
+}
+
+static void start_next(struct rec *rec, struct rec_space *space)
+{
+	struct rec_task *next = space->first_held;
+
+	if (!next || space->caller)
+		return;
+	unhold(rec, next);
+	set_caller(rec, next);
+}
+
+void rec_release_old(struct rec *rec, uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < REC_CHAINS && rec->nr_waiting; i++)
+		for (struct rec_task *task = rec->chains[i]; task; task = task->next) {
+			if (!task->is_held || now_ns - task->waiting_ns < HOLD_NS)
+				continue;
+			unhold(rec, task);
+			if (task->space->caller)
+				task->space->caller->pending.flags |= EVENT_AMBIGUOUS;
+			set_caller(rec, task);
+		}
+}
+
+/* The old map ends with exec unless others use it; they may go on using it. */
+static void before_exec(struct rec *rec, struct rec_task *task)
+{
+	if (task->space->nr_users > 1)
+		return;
+	rec_write_truth(rec, task);
+	rec_forget_ranges(rec, task->space);
+}
+
+void rec_call_entered(struct rec *rec, struct rec_task *task, const struct ptrace_syscall_info *info)
+{
+	if (!task->space || !rec_decode(task->tid, info, &task->pending)) {
+		rec_resume(rec, task, 0);
+	} else if (task->pending.kind == REC_EXEC) {
+		before_exec(rec, task);
+		rec_resume(rec, task, 0);
+	} else if (task->space->caller) {
+		hold(rec, task);
+	} else {
+		set_caller(rec, task);
+	}
+}
+
+/* ---- what a finished call leaves in the trace ---- */
+
+static void write_call(struct rec *rec, struct rec_task *task, const struct rec_call *call,
+		       int64_t result)
+{
+	struct event event = {
+		.kind = EVENT_CALL,
+		.call = call->call,
+		.flags = call->flags,
+		.stack = call->stack,
+		.file = call->file,
+		.time_ns = call->entry_ns - rec->began_ns,
+		.duration_ns = clock_ns() - call->entry_ns,
+		.result = result,
+	};
+
+	memcpy(event.arg, call->arg, sizeof(event.arg));
+	rec->result->calls++;
+	rec->result->ambiguous += call->flags & EVENT_AMBIGUOUS ? 1 : 0;
+	rec_write(rec, task, &event);
+}
+
+/* The map after something that no event tells. */
+static void write_opaque(struct rec *rec, struct rec_task *task)
+{
+	struct event change = { .kind = EVENT_CHANGE, .arg = { 0, UINT64_MAX } };
+
+	rec_write_areas(rec, task, &change, REC_LOOK_FLAGS);
+}
+
+static bool changes_limit(unsigned int resource)
+{
+	return resource == RLIMIT_AS || resource == RLIMIT_DATA || resource == RLIMIT_STACK ||
+	       resource == RLIMIT_MEMLOCK;
+}
+
+/* prlimit64(pid, resource, new, old): of another process perhaps. */
+static void write_limit(struct rec *rec, struct rec_task *task, struct rec_call *call)
+{
+	bool any = call->kind == REC_PRLIMIT;
+	pid_t pid = any ? (pid_t)call->arg[0] : 0;
+	struct rec_task *whose = pid && pid != task->process->pid ? rec_find_task(rec, pid) : task;
+	unsigned int resource = (unsigned int)call->arg[any ? 1 : 0];
+	struct rlimit limit;
+
+	if (!whose || !whose->space || !changes_limit(resource) || (any && !call->arg[2]) ||
+	    prlimit(whose->tid, (__rlimit_resource_t)resource, NULL, &limit))
+		return;
+	call->call = TRACE_CALL_prlimit;
+	memset(call->arg, 0, sizeof(call->arg));
+	call->arg[0] = resource;
+	call->arg[1] = limit.rlim_cur;
+	call->arg[2] = limit.rlim_max;
+	write_call(rec, whose, call, 0);
+}
+
+/* Calls whose effect on the map the model cannot work out from their arguments. */
+static bool is_opaque(const struct rec_call *call)
+{
+	switch (call->call) {
+	case TRACE_CALL_io_setup:
+	case TRACE_CALL_arch_prctl:
+	case TRACE_CALL_map_shadow_stack:
+	case TRACE_CALL_process_madvise:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int64_t real_result(const struct rec_task *task, const struct rec_call *call, int64_t result)
+{
+	uint32_t addr;
+
+	if (!(call->flags & EVENT_COMPAT) || result < 0)
+		return result;
+	if (call->result_at && !rec_peek(task->tid, call->result_at, &addr, sizeof(addr)))
+		return addr;
+	return result & UINT32_MAX;
+}
+
+static void write_result(struct rec *rec, struct rec_task *task, struct rec_call *call,
+			 int64_t result)
+{
+	switch (call->kind) {
+	case REC_CALL:
+		write_call(rec, task, call, result);
+		if (result >= 0 && is_opaque(call))
+			write_opaque(rec, task);
+		break;
+	case REC_SETRLIMIT:
+	case REC_PRLIMIT:
+		if (result >= 0)
+			write_limit(rec, task, call);
+		break;
+	case REC_OPAQUE:
+		if (result >= 0)
+			write_opaque(rec, task);
+		break;
+	default:
+		break;
+	}
+}
+
+static bool truth_is_due(const struct rec_space *space)
+{
+	uint64_t calls = space->nr_areas * TRUTH_AREAS;
+
+	return !space->caller && space->calls_since_truth >= (calls > TRUTH_CALLS ? calls : TRUTH_CALLS);
+}
+
+static void end_call(struct rec_task *task)
+{
+	task->in_call = false;
+	if (task->space->caller == task)
+		task->space->caller = NULL;
+}
+
+void rec_call_left(struct rec *rec, struct rec_task *task, int64_t result)
+{
+	struct rec_space *space = task->space;
+
+	result = real_result(task, &task->pending, result);
+	rec_number_file(rec, task, &task->pending, result);
+	write_result(rec, task, &task->pending, result);
+	rec_after_call(rec, task, &task->pending, result);
+	end_call(task);
+	if (task->pending.kind == REC_CALL)
+		space->calls_since_truth++;
+	if (truth_is_due(space))
+		rec_write_truth(rec, task);
+	start_next(rec, space);
+	rec_resume(rec, task, 0);
+}
+
+void rec_call_gone(struct rec *rec, struct rec_task *task)
+{
+	struct rec_space *space = task->space;
+
+	if (task->is_held)
+		unhold(rec, task);
+	if (!task->in_call)
+		return;
+	if (task->pending.kind == REC_CALL) {
+		task->pending.flags |= EVENT_NO_RESULT;
+		write_call(rec, task, &task->pending, 0);
+		space->calls_since_truth++;
+	}
+	end_call(task);
+	start_next(rec, space);
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which open file description an mmap maps. A copy of the descriptor is taken at the entry stop and
+ * held against earlier copies of the same inode. A copy keeps the description open: it is given back
+ * at the entry stop of the call that removes the last area of it in the tree, since until then the
+ * area itself keeps it open, and a copy held longer would keep a lock that the program has given up.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <seam/ops.h>
+
+#include "probe/procfs.h"
+#include "probe/procmap.h"
+#include "probe/rec.h"
+
+#ifndef BTRFS_SUPER_MAGIC
+#define BTRFS_SUPER_MAGIC 0x9123683E
+#endif
+#ifndef XFS_SUPER_MAGIC
+#define XFS_SUPER_MAGIC 0x58465342
+#endif
+
+/* ---- the copies ---- */
+
+static struct rec_held **held_chain(struct rec *rec, ino_t ino)
+{
+	return &rec->held[(unsigned int)(ino * 0x9e3779b1u) % REC_HELD_CHAINS];
+}
+
+static void give_back(struct rec_held *held)
+{
+	if (held->fd >= 0)
+		close(held->fd);
+	held->fd = -1;
+}
+
+static void put_held(struct rec *rec, struct rec_held *held)
+{
+	struct rec_held **link = held_chain(rec, held->ino);
+
+	if (held->nr_ranges)
+		return;
+	while (*link != held)
+		link = &(*link)->next;
+	*link = held->next;
+	give_back(held);
+	free(held);
+}
+
+static bool same_description(int a, int b)
+{
+	pid_t self = getpid();
+
+	return !syscall(SYS_kcmp, self, self, KCMP_FILE, a, b);
+}
+
+static bool can_compare(struct rec *rec, int fd)
+{
+	if (!rec->no_kcmp && !same_description(fd, fd))
+		rec->no_kcmp = true;
+	return !rec->no_kcmp;
+}
+
+static int copy_descriptor(const struct rec_task *task, int fd)
+{
+	struct rec_process *process = task->process;
+
+	if (process->pidfd < 0)
+		process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+	if (process->pidfd < 0)
+		return -1;
+	return (int)syscall(SYS_pidfd_getfd, process->pidfd, fd, 0);
+}
+
+static struct rec_held *find_held(struct rec *rec, const struct stat *st, int fd)
+{
+	struct rec_held *held = *held_chain(rec, st->st_ino);
+
+	while (held && (held->ino != st->st_ino || held->dev != st->st_dev || held->fd < 0 ||
+			!same_description(held->fd, fd)))
+		held = held->next;
+	return held;
+}
+
+/* ---- what is told of a file ---- */
+
+static uint32_t traits_of_fs(const char *path)
+{
+	struct statfs fs;
+
+	if (statfs(path, &fs))
+		return 0;
+	switch ((unsigned long)fs.f_type) {
+	case TMPFS_MAGIC:
+		return SEAM_FILE_SHMEM;
+	case HUGETLBFS_MAGIC:
+		return SEAM_FILE_HUGETLB;
+	case EXT4_SUPER_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+	case XFS_SUPER_MAGIC:
+		return SEAM_FILE_THP_ALIGN;
+	default:
+		return 0;
+	}
+}
+
+static uint32_t access_traits(unsigned int open_flags)
+{
+	switch (open_flags & O_ACCMODE) {
+	case O_RDONLY:
+		return SEAM_FILE_READ;
+	case O_WRONLY:
+		return SEAM_FILE_WRITE;
+	default:
+		return SEAM_FILE_READ | SEAM_FILE_WRITE;
+	}
+}
+
+/* "flags:" of fdinfo, octal; all access when it cannot be read. */
+static uint32_t open_traits(pid_t tid, int fd)
+{
+	char text[512], *at;
+
+	if (procfs_read(text, sizeof(text), "/proc/%d/fdinfo/%d", (int)tid, fd) < 0)
+		return SEAM_FILE_READ | SEAM_FILE_WRITE;
+	at = strstr(text, "flags:");
+	return access_traits(at ? (unsigned int)strtoul(at + 6, NULL, 8) : O_RDWR);
+}
+
+static void describe(const struct rec_task *task, int fd, const struct stat *st,
+		     struct rec_file *ret_file)
+{
+	char link[48];
+	struct statvfs mount;
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)task->tid, fd);
+	len = readlink(link, ret_file->path, sizeof(ret_file->path) - 1);
+	ret_file->path[len > 0 ? len : 0] = 0;
+	ret_file->file = (struct trace_file) {
+		.dev = (uint64_t)major(st->st_dev) << 20 | minor(st->st_dev),
+		.ino = st->st_ino,
+		.traits = open_traits(task->tid, fd) | traits_of_fs(link),
+	};
+	if (!statvfs(link, &mount) && mount.f_flag & ST_NOEXEC)
+		ret_file->file.traits |= SEAM_FILE_NOEXEC;
+}
+
+/*
+ * The device and inode as maps shows them, which the area has just got: on btrfs and overlayfs they
+ * are not what stat says.
+ */
+static void take_map_identity(struct rec_space *space, pid_t tid, uint64_t addr,
+			      struct trace_file *file)
+{
+	struct procmap_area area;
+
+	if (space->maps_fd == -1) {
+		space->maps_fd = procmap_open(tid);
+		if (space->maps_fd < 0)
+			space->maps_fd = -2;
+	}
+	if (space->maps_fd < 0 || procmap_find(space->maps_fd, addr, &area) != 1 ||
+	    area.start > addr)
+		return;
+	file->dev = (uint64_t)area.dev_major << 20 | area.dev_minor;
+	file->ino = area.inode;
+}
+
+static struct rec_held *new_held(struct rec *rec, const struct stat *st, int fd)
+{
+	struct rec_held *held = calloc(1, sizeof(*held));
+	struct rec_held **chain = held_chain(rec, st->st_ino);
+
+	if (!held)
+		return NULL;
+	held->dev = st->st_dev;
+	held->ino = st->st_ino;
+	held->fd = fd;
+	held->description = ++rec->nr_descriptions;
+	held->next = *chain;
+	*chain = held;
+	return held;
+}
+
+/* The description behind our copy @fd; takes the copy. NULL: it cannot be told. */
+static struct rec_held *hold(struct rec *rec, const struct stat *st, int fd)
+{
+	struct rec_held *held;
+
+	if (!can_compare(rec, fd)) {
+		close(fd);
+		return NULL;
+	}
+	held = find_held(rec, st, fd);
+	if (!held)
+		held = new_held(rec, st, fd);
+	if (!held || held->fd != fd)
+		close(fd);
+	return held;
+}
+
+void rec_identify(struct rec *rec, const struct rec_task *task, struct rec_call *call)
+{
+	int fd = (int)call->arg[4], copy;
+	char link[48];
+	struct stat st;
+
+	if (call->arg[3] & SEAM_MAP_ANONYMOUS || fd < 0)
+		return;
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)task->tid, fd);
+	if (stat(link, &st))
+		return;
+	copy = copy_descriptor(task, fd);
+	call->held = copy >= 0 ? hold(rec, &st, copy) : NULL;
+	if (!call->held)
+		rec->result->no_descriptions = true;
+	call->has_file = true;
+	if (call->held && call->held->file)
+		call->file = call->held->file;
+	else
+		describe(task, fd, &st, &rec->described);
+}
+
+void rec_number_file(struct rec *rec, const struct rec_task *task, struct rec_call *call,
+		     int64_t result)
+{
+	struct rec_file *described = &rec->described;
+
+	if (!call->has_file || call->file)
+		return;
+	if (result >= 0)
+		take_map_identity(task->space, task->tid, (uint64_t)result, &described->file);
+	described->file.path = described->path;
+	if (call->held) {
+		described->file.known = 1;
+		described->file.description = call->held->description;
+	}
+	call->file = data_write_file(rec->options->writer, &described->file);
+	if (call->held)
+		call->held->file = call->file;
+}
+
+/* ---- which areas map them ---- */
+
+/* The first range that ends behind @addr. */
+static size_t find_range(const struct rec_space *space, uint64_t addr)
+{
+	size_t low = 0, high = space->nr_ranges;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (space->ranges[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static int insert_range(struct rec_space *space, size_t at, const struct rec_range *range)
+{
+	if (space->nr_ranges == space->room_ranges) {
+		size_t room = space->room_ranges ? 2 * space->room_ranges : 32;
+		struct rec_range *ranges = reallocarray(space->ranges, room, sizeof(*ranges));
+
+		if (!ranges)
+			return -ENOMEM;
+		space->ranges = ranges;
+		space->room_ranges = room;
+	}
+	memmove(&space->ranges[at + 1], &space->ranges[at],
+		(space->nr_ranges - at) * sizeof(*space->ranges));
+	space->ranges[at] = *range;
+	space->nr_ranges++;
+	range->held->nr_ranges++;
+	return 0;
+}
+
+static void remove_range(struct rec *rec, struct rec_space *space, size_t at)
+{
+	struct rec_held *held = space->ranges[at].held;
+
+	space->nr_ranges--;
+	memmove(&space->ranges[at], &space->ranges[at + 1],
+		(space->nr_ranges - at) * sizeof(*space->ranges));
+	held->nr_ranges--;
+	put_held(rec, held);
+}
+
+static void clear_ranges(struct rec *rec, struct rec_space *space, uint64_t start, uint64_t end)
+{
+	size_t at = find_range(space, start);
+
+	while (at < space->nr_ranges && space->ranges[at].start < end) {
+		struct rec_range *range = &space->ranges[at];
+		struct rec_range behind = { end, range->end, range->held };
+
+		if (range->start < start) {
+			if (range->end > end && insert_range(space, at + 1, &behind))
+				return;
+			space->ranges[at].end = start;
+			at++;
+		} else if (range->end > end) {
+			range->start = end;
+			return;
+		} else {
+			remove_range(rec, space, at);
+		}
+	}
+}
+
+/* Memory that moved: [old, old + len) to @to, or left where it is as well. */
+static void move_ranges(struct rec *rec, struct rec_space *space, uint64_t old, uint64_t old_len,
+			uint64_t to, uint64_t new_len, bool keep)
+{
+	size_t at = find_range(space, old);
+	struct rec_range range = { to, to + new_len, NULL };
+
+	if (at < space->nr_ranges && space->ranges[at].start <= old)
+		range.held = space->ranges[at].held;
+	if (range.held)
+		range.held->nr_ranges++; /* stays through the clearing */
+	if (!keep)
+		clear_ranges(rec, space, old, old + old_len);
+	clear_ranges(rec, space, to, to + new_len);
+	if (!range.held)
+		return;
+	insert_range(space, find_range(space, to), &range);
+	range.held->nr_ranges--;
+	put_held(rec, range.held);
+}
+
+static uint64_t page_up(uint64_t len)
+{
+	return (len + 4095) & ~UINT64_C(4095);
+}
+
+void rec_after_call(struct rec *rec, struct rec_task *task, const struct rec_call *call,
+		    int64_t result)
+{
+	struct rec_space *space = task->space;
+	uint64_t addr = (uint64_t)result;
+	bool done = result >= 0 && call->kind == REC_CALL;
+
+	if (done && call->call == TRACE_CALL_mmap) {
+		struct rec_range range = { addr, addr + page_up(call->arg[1]), call->held };
+
+		clear_ranges(rec, space, range.start, range.end);
+		if (range.held)
+			insert_range(space, find_range(space, range.start), &range);
+	} else if (done && call->call == TRACE_CALL_munmap) {
+		clear_ranges(rec, space, call->arg[0], call->arg[0] + page_up(call->arg[1]));
+	} else if (done && call->call == TRACE_CALL_mremap) {
+		move_ranges(rec, space, call->arg[0], page_up(call->arg[1]), addr,
+			    page_up(call->arg[2]),
+			    call->arg[3] & SEAM_MREMAP_DONTUNMAP || !call->arg[1]);
+	}
+	if (call->held)
+		put_held(rec, call->held);
+}
+
+/* Gives back the copies that have no range outside [start, end) of this space, but for @except. */
+static void give_back_inside(struct rec_space *space, uint64_t start, uint64_t end,
+			     const struct rec_held *except)
+{
+	size_t first = find_range(space, start);
+
+	for (size_t i = first; i < space->nr_ranges && space->ranges[i].start < end; i++)
+		space->ranges[i].held->nr_inside = 0;
+	for (size_t i = first; i < space->nr_ranges && space->ranges[i].start < end; i++) {
+		const struct rec_range *range = &space->ranges[i];
+
+		if (range->start >= start && range->end <= end)
+			range->held->nr_inside++;
+		if (range->held->nr_inside == range->held->nr_ranges && range->held != except)
+			give_back(range->held);
+	}
+}
+
+void rec_before_unmap(struct rec *rec, const struct rec_task *task, const struct rec_call *call)
+{
+	struct rec_space *space = task->space;
+	const uint64_t *arg = call->arg;
+
+	if (call->kind != REC_CALL || !space->nr_ranges)
+		return;
+	if (call->call == TRACE_CALL_munmap) {
+		give_back_inside(space, arg[0], arg[0] + page_up(arg[1]), NULL);
+	} else if (call->call == TRACE_CALL_mmap && arg[3] & SEAM_MAP_FIXED) {
+		give_back_inside(space, arg[0], arg[0] + page_up(arg[1]), call->held);
+	} else if (call->call == TRACE_CALL_mremap) {
+		if (page_up(arg[2]) < page_up(arg[1]))
+			give_back_inside(space, arg[0] + page_up(arg[2]), arg[0] + page_up(arg[1]),
+					 NULL);
+		if (arg[3] & SEAM_MREMAP_FIXED)
+			give_back_inside(space, arg[4], arg[4] + page_up(arg[2]), NULL);
+	}
+}
+
+void rec_forget_ranges(struct rec *rec, struct rec_space *space)
+{
+	while (space->nr_ranges)
+		remove_range(rec, space, space->nr_ranges - 1);
+	free(space->ranges);
+	space->ranges = NULL;
+	space->room_ranges = 0;
+}
+
+/*
+ * A child has its parent's ranges, as far as they are in its map: MADV_DONTFORK may have left some
+ * out.
+ */
+int rec_copy_ranges(struct rec_space *child, const struct rec_space *parent,
+		    const struct seam_area *areas, size_t nr_areas)
+{
+	size_t a = 0;
+
+	for (size_t i = 0; i < parent->nr_ranges; i++) {
+		const struct rec_range *range = &parent->ranges[i];
+
+		while (a < nr_areas && areas[a].end <= range->start)
+			a++;
+		if (a == nr_areas || areas[a].start >= range->end)
+			continue;
+		if (insert_range(child, child->nr_ranges, range))
+			return -ENOMEM;
+	}
+	return 0;
+}

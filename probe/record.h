@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * probe/record.h - records every call that changes an address space of a process tree, by ptrace:
+ * no privileges, no kernel support beyond ptrace and seccomp.
+ *
+ * A launched program gets a seccomp filter, so that only calls that can change a map stop. The
+ * filter lives as long as the tree; without its tracer filtered calls would fail, so the tree is
+ * killed when its tracer dies. With .survive, and for a process that runs already, all calls stop
+ * instead, and the program goes on alone when the recorder ends.
+ */
+#ifndef PROBE_RECORD_H
+#define PROBE_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "trace/data.h"
+
+struct record_options {
+	char **argv;	/* the program to launch; NULL: attach to pid */
+	pid_t pid;	/* the process to attach to */
+	bool survive;	/* launched: no filter, the program outlives the recorder */
+	bool stacks;	/* record the call stack of each call */
+	int ready_fd;	/* -1, or closed once the first event has been recorded */
+	struct data_writer *writer;
+	/* Called for each event in order, after it was written; may be NULL. */
+	void (*watch)(void *ctx, const struct event *event);
+	void *watch_ctx;
+	/* Something a person should know at once ("privilege lost: ..."). */
+	void (*say)(const char *text);
+};
+
+struct record_result {
+	int status;	/* of the launched program, as a shell says it */
+	int exec_errno; /* the program could not be run */
+	int write_err;	/* the first error of the writer, as -errno */
+	bool interrupted; /* a recording of a running process was ended by a signal */
+	bool no_descriptions; /* open file descriptions could not be told apart */
+	uint64_t calls, processes, spaces, threads;
+	uint64_t areas_peak; /* the most that any look at a map saw */
+	uint64_t ambiguous;  /* calls that overlapped others of their space */
+	uint64_t elapsed_ns; /* wall time */
+	uint64_t cpu_ns;     /* the recorder's own */
+};
+
+/* Facts about the host for the head of a recording. */
+void record_host(struct trace_host *ret_host);
+
+/*
+ * Records until the tree has ended. -errno when nothing could be started or attached: -EPERM, the
+ * process is not ours or traced already; -ESRCH; -ENOMEM.
+ */
+int record_run(const struct record_options *options, struct record_result *ret_result);
+
+#endif
