@@ -22,7 +22,12 @@
 
 /* A verb stands here only once it works. */
 static const struct cmd *const cmds[] = {
-	&cmd_show, &cmd_stat, &cmd_top, &cmd_verify, NULL, /* the end */
+	&cmd_stat,
+	&cmd_show,
+	&cmd_top,
+	&cmd_record,
+	&cmd_verify,
+	NULL, /* the end */
 };
 
 static const struct cmd *find_cmd(const char *name)

@@ -51,7 +51,7 @@ static void restore_signals(const struct launch *launch)
 }
 
 static void __attribute__((noreturn))
-run_program(const struct launch *launch, int gate, int report, char **argv)
+run_program(const struct launch *launch, int gate, int report, char **argv, int (*prepare)(void))
 {
 	char open;
 	int err;
@@ -59,14 +59,22 @@ run_program(const struct launch *launch, int gate, int report, char **argv)
 	while (read(gate, &open, 1) < 0 && errno == EINTR)
 		;
 	restore_signals(launch);
-	execvp(argv[0], argv);
-	err = errno;
-	if (write(report, &err, sizeof(err)) < 0)
+	err = prepare ? prepare() : 0;
+	if (!err) {
+		execvp(argv[0], argv);
+		err = errno;
+	}
+	if (write(report, &err, sizeof(err)) < 0 || err < 0)
 		_exit(125);
 	_exit(err == ENOENT ? 127 : 126);
 }
 
 int launch_start(struct launch *ret_launch, char **argv)
+{
+	return launch_start_prepared(ret_launch, argv, NULL);
+}
+
+int launch_start_prepared(struct launch *ret_launch, char **argv, int (*prepare)(void))
 {
 	int gate[2], report[2], err;
 
@@ -85,7 +93,7 @@ int launch_start(struct launch *ret_launch, char **argv)
 	}
 	if (!ret_launch->pid) {
 		close(gate[1]);
-		run_program(ret_launch, gate[0], report[1], argv);
+		run_program(ret_launch, gate[0], report[1], argv, prepare);
 	}
 	close(gate[0]);
 	close(report[1]);

@@ -24,6 +24,8 @@ struct launch {
  * process until launch_end, so that launch_sleep can take them. -errno.
  */
 int launch_start(struct launch *ret_launch, char **argv);
+/* The same; @prepare runs in the child behind the gate, before exec. It gives 0 or -errno. */
+int launch_start_prepared(struct launch *ret_launch, char **argv, int (*prepare)(void));
 void launch_open_gate(struct launch *launch);
 /* True once the gate is open and exec has made the child the program, or has failed. */
 bool launch_is_running(const struct launch *launch);
@@ -37,7 +39,10 @@ void launch_cancel(struct launch *launch);
  */
 void launch_sleep(const struct launch *launch, uint64_t until_ns);
 
-/* Once the program has ended: the errno with which exec failed, or 0. Restores the signals. */
+/*
+ * Once the program has ended: the errno with which exec failed, the negative one of the
+ * preparation, or 0. Restores the signals.
+ */
 int launch_end(struct launch *launch);
 
 /* A wait status as a shell says it: the exit status, or 128 + signal. */

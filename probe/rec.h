@@ -45,11 +45,11 @@ struct rec_space {
 	uint32_t number;
 	unsigned int nr_users; /* tasks */
 	uint64_t calls_since_truth;
-	uint64_t nr_areas;	 /* at the last look */
-	struct rec_task *caller; /* in a call that changes this map */
+	uint64_t nr_areas;			 /* at the last look */
+	struct rec_task *caller;		 /* in a call that changes this map */
 	struct rec_task *first_held, *last_held; /* wait for the caller at their entry */
-	int pagemap_fd, maps_fd; /* -1 not opened, -2 not to be had */
-	struct rec_range *ranges; /* sorted */
+	int pagemap_fd, maps_fd;		 /* -1 not opened, -2 not to be had */
+	struct rec_range *ranges;		 /* sorted */
 	size_t nr_ranges, room_ranges;
 };
 
@@ -62,17 +62,17 @@ struct rec_process {
 
 /* What a stopped call is to the recorder. */
 enum rec_kind {
-	REC_NONE,	/* no business of ours */
-	REC_CALL,	/* enum trace_call in .call */
-	REC_MMAP2,	/* i386: offset in pages */
-	REC_OLD_MMAP,	/* i386: arguments in memory */
-	REC_IPC,	/* i386: shmat and shmdt among others */
+	REC_NONE,     /* no business of ours */
+	REC_CALL,     /* enum trace_call in .call */
+	REC_MMAP2,    /* i386: offset in pages */
+	REC_OLD_MMAP, /* i386: arguments in memory */
+	REC_IPC,      /* i386: shmat and shmdt among others */
 	REC_SETRLIMIT,
 	REC_PRLIMIT,
 	REC_EXEC,
-	REC_CLONE3,	/* flags in memory: REC_FORK or nothing */
-	REC_FORK,	/* a copy of the space will be made */
-	REC_OPAQUE,	/* changes the map in a way that no event tells */
+	REC_CLONE3, /* flags in memory: REC_FORK or nothing */
+	REC_FORK,   /* a copy of the space will be made */
+	REC_OPAQUE, /* changes the map in a way that no event tells */
 };
 
 struct rec_call {
@@ -97,7 +97,9 @@ struct rec_task {
 	bool in_call;	     /* between entry and exit of pending */
 	bool is_held;	     /* at the entry of pending, until the space's caller is done */
 	bool started;	     /* its first stop was seen */
-	bool exiting;	     /* its PTRACE_EVENT_EXIT was seen */
+	bool seen_call;	     /* an entry of it was seen */
+	bool detached;	     /* let go */
+	int first_status;    /* of an attached one, which has stopped and waits to begin */
 	struct rec_call pending;
 };
 
@@ -108,8 +110,8 @@ struct rec {
 	struct record_result *result;
 	struct launch launch;
 	bool all_calls; /* no filter: each call stops, at entry and exit */
+	bool detaching; /* every task is let go at its next stop */
 	bool privilege_said;
-	volatile bool *stop; /* set by a signal: let everything go */
 	uint64_t began_ns;
 	struct rec_task *chains[REC_CHAINS];
 	unsigned int nr_tasks, nr_waiting;
@@ -128,7 +130,7 @@ void rec_write(struct rec *rec, const struct rec_task *task, struct event *event
 /* Bytes of a stopped task's memory; -1 unless all are there. */
 int rec_peek(pid_t tid, uint64_t addr, void *to, size_t size);
 /* Lets a stopped task go on, with @sig. */
-void rec_resume(const struct rec *rec, const struct rec_task *task, int sig);
+void rec_resume(const struct rec *rec, struct rec_task *task, int sig);
 
 /* ---- rec_filter.c ---- */
 
@@ -180,11 +182,16 @@ void rec_drop_task(struct rec *rec, struct rec_task *task);
 struct rec_process *rec_add_process(struct rec *rec, pid_t pid);
 struct rec_space *rec_add_space(struct rec *rec);
 void rec_set_process(struct rec_task *task, struct rec_process *process);
-/* Takes the task out of its space; an END with @status is written when it was the last user. */
-void rec_leave_space(struct rec *rec, struct rec_task *task, bool exited, int status);
+enum rec_end {
+	REC_END_EXEC,  /* exec has made another space */
+	REC_END_EXIT,  /* with a status, as a shell says it */
+	REC_END_TRACE, /* it lives on when the recording ends */
+};
+/* Takes the task out of its space; when it was the last user, an EVENT_END is written. */
+void rec_leave_space(struct rec *rec, struct rec_task *task, enum rec_end how, int status);
 void rec_set_space(struct rec_task *task, struct rec_space *space);
-/* Another user of the task's space, or NULL. */
-struct rec_task *rec_other_user(struct rec *rec, const struct rec_task *task);
+/* The task is now known as @tid. */
+void rec_rename_task(struct rec *rec, struct rec_task *task, pid_t tid);
 void rec_free_tasks(struct rec *rec);
 
 /* ---- rec_areas.c ---- */

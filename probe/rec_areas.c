@@ -16,7 +16,7 @@
 
 #include "probe/procfs.h"
 #include "probe/rec.h"
-#include "trace/data_intern.h"
+#include "trace/intern.h"
 #include "trace/vmflags.h"
 
 #define READ_CHUNK (64u << 10)
@@ -26,8 +26,8 @@ struct rec_areas {
 	size_t size, room;
 	struct seam_area *list;
 	size_t nr, list_room;
-	struct data_intern names; /* of anonymous memory */
-	bool is_exec;		  /* the look is at what exec has made */
+	struct intern names; /* of anonymous memory */
+	bool is_exec;	     /* the look is at what exec has made */
 	struct exec_file {
 		uint64_t dev, ino, description;
 	} exec_files[8];
@@ -44,7 +44,7 @@ void rec_areas_free(struct rec *rec)
 {
 	if (!rec->areas)
 		return;
-	data_intern_free(&rec->areas->names);
+	intern_free(&rec->areas->names);
 	free(rec->areas->text);
 	free(rec->areas->list);
 	free(rec->areas);
@@ -174,8 +174,8 @@ static int set_identities(struct rec *rec, const struct line *line, struct seam_
 
 	area->traits = traits_of(line->name);
 	if (begins(line->name, "[anon")) {
-		area->name = data_intern_number(&rec->areas->names, line->name, strlen(line->name),
-						UINT32_MAX, &is_new);
+		area->name = intern_number(&rec->areas->names, line->name, strlen(line->name),
+					   UINT32_MAX, &is_new);
 		if (!area->name)
 			return -ENOMEM;
 	}
@@ -290,7 +290,9 @@ static int look_into(struct rec *rec, const struct rec_task *task, enum rec_look
 void rec_write_areas(struct rec *rec, const struct rec_task *task, struct event *event,
 		     enum rec_look look)
 {
-	struct event lost = { .kind = EVENT_LOST, .arg = { 1 }, .text = "a map that could not be read" };
+	struct event lost = { .kind = EVENT_LOST,
+			      .arg = { 1 },
+			      .text = "a map that could not be read" };
 
 	rec_write(rec, task, look_into(rec, task, look, event) ? &lost : event);
 }
@@ -387,9 +389,9 @@ void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_bo
 		     const struct rec_space *parent)
 {
 	struct event event = { .kind = EVENT_SPACE, .born = (uint8_t)born };
-	enum rec_look look = born == BORN_EXEC	 ? REC_LOOK_EXEC :
-			     born == BORN_FORK ? REC_LOOK_MAPS :
-						 REC_LOOK_FLAGS;
+	enum rec_look look = born == BORN_EXEC	 ? REC_LOOK_EXEC
+			     : born == BORN_FORK ? REC_LOOK_MAPS
+						 : REC_LOOK_FLAGS;
 
 	if (parent)
 		event.arg[0] = parent->number;

@@ -97,8 +97,10 @@ static void before_exec(struct rec *rec, struct rec_task *task)
 	rec_forget_ranges(rec, task->space);
 }
 
-void rec_call_entered(struct rec *rec, struct rec_task *task, const struct ptrace_syscall_info *info)
+void rec_call_entered(struct rec *rec, struct rec_task *task,
+		      const struct ptrace_syscall_info *info)
 {
+	task->seen_call = true;
 	if (!task->space || !rec_decode(task->tid, info, &task->pending)) {
 		rec_resume(rec, task, 0);
 	} else if (task->pending.kind == REC_EXEC) {
@@ -219,7 +221,8 @@ static bool truth_is_due(const struct rec_space *space)
 {
 	uint64_t calls = space->nr_areas * TRUTH_AREAS;
 
-	return !space->caller && space->calls_since_truth >= (calls > TRUTH_CALLS ? calls : TRUTH_CALLS);
+	return !space->caller &&
+	       space->calls_since_truth >= (calls > TRUTH_CALLS ? calls : TRUTH_CALLS);
 }
 
 static void end_call(struct rec_task *task)
@@ -254,11 +257,13 @@ void rec_call_gone(struct rec *rec, struct rec_task *task)
 		unhold(rec, task);
 	if (!task->in_call)
 		return;
+	rec_number_file(rec, task, &task->pending, -1);
 	if (task->pending.kind == REC_CALL) {
 		task->pending.flags |= EVENT_NO_RESULT;
 		write_call(rec, task, &task->pending, 0);
 		space->calls_since_truth++;
 	}
+	rec_after_call(rec, task, &task->pending, -1);
 	end_call(task);
 	start_next(rec, space);
 }

@@ -10,10 +10,22 @@
 
 #include "probe/rec.h"
 
-#define CALL(number, name) { .nr = (number), .kind = REC_CALL, .call = TRACE_CALL_##name }
-#define KIND(number, what) { .nr = (number), .kind = REC_##what }
-#define CALL_IF(number, name, rule) { (number), REC_CALL, TRACE_CALL_##name, &(rule) }
-#define KIND_IF(number, what, rule) { (number), REC_##what, 0, &(rule) }
+#define CALL(number, name)                                                                         \
+	{                                                                                          \
+		.nr = (number), .kind = REC_CALL, .call = TRACE_CALL_##name                        \
+	}
+#define KIND(number, what)                                                                         \
+	{                                                                                          \
+		.nr = (number), .kind = REC_##what                                                 \
+	}
+#define CALL_IF(number, name, rule)                                                                \
+	{                                                                                          \
+		(number), REC_CALL, TRACE_CALL_##name, &(rule)                                     \
+	}
+#define KIND_IF(number, what, rule)                                                                \
+	{                                                                                          \
+		(number), REC_##what, 0, &(rule)                                                   \
+	}
 
 /* prctl: SET_MM, SET_THP_DISABLE, SET_MDWE, SET_MEMORY_MERGE, SET_VMA */
 static const struct rec_condition prctl_rule = { 0, 5, UINT32_MAX, { 35, 41, 65, 67, 0x53564d41 } };
@@ -30,8 +42,9 @@ static const struct rec_condition clone_rule = { 0, 1, CLONE_VM, { 0 } };
 #ifdef __x86_64__
 
 /* arch_prctl: MAP_VDSO_X32, _32, _64; SHSTK_ENABLE, _DISABLE */
-static const struct rec_condition arch_prctl_rule = { 0, 5, UINT32_MAX,
-						      { 0x2001, 0x2002, 0x2003, 0x5001, 0x5002 } };
+static const struct rec_condition arch_prctl_rule = {
+	0, 5, UINT32_MAX, { 0x2001, 0x2002, 0x2003, 0x5001, 0x5002 }
+};
 /* ipc: SHMAT, SHMDT; the upper half is a version */
 static const struct rec_condition ipc_rule = { 0, 2, 0xffff, { 21, 22 } };
 
@@ -53,19 +66,14 @@ static const struct rec_condition ipc_rule = { 0, 2, 0xffff, { 21, 22 } };
 		CALL(453 | (bit), map_shadow_stack), CALL(462 | (bit), mseal)
 
 static const struct rec_number x86_64_numbers[] = {
-	NUMBERS_64(0),
-	CALL_IF(16, uffd_ioctl, uffd_rule),
-	KIND(59, EXEC),
-	CALL(206, io_setup),
+	NUMBERS_64(0),	 CALL_IF(16, uffd_ioctl, uffd_rule), KIND(59, EXEC), CALL(206, io_setup),
 	KIND(322, EXEC),
 };
 
 #define X32 0x40000000u
 static const struct rec_number x32_numbers[] = {
-	NUMBERS_64(X32),
-	CALL_IF(514 | X32, uffd_ioctl, uffd_rule),
-	KIND(520 | X32, EXEC),
-	CALL(543 | X32, io_setup),
+	NUMBERS_64(X32),       CALL_IF(514 | X32, uffd_ioctl, uffd_rule),
+	KIND(520 | X32, EXEC), CALL(543 | X32, io_setup),
 	KIND(545 | X32, EXEC),
 };
 
@@ -105,7 +113,9 @@ static const struct rec_number i386_numbers[] = {
 };
 
 #define ABI(audit_arch, is_compat, table)                                                          \
-	{ audit_arch, is_compat, table, sizeof(table) / sizeof(*(table)) }
+	{                                                                                          \
+		audit_arch, is_compat, table, sizeof(table) / sizeof(*(table))                     \
+	}
 
 const struct rec_abi rec_abis[] = {
 	ABI(AUDIT_ARCH_X86_64, false, x86_64_numbers),
@@ -224,9 +234,9 @@ static void decode_clone3(pid_t tid, struct rec_call *call)
 {
 	uint64_t flags;
 
-	call->kind = rec_peek(tid, call->arg[0], &flags, sizeof(flags)) || flags & CLONE_VM ?
-			     REC_NONE :
-			     REC_FORK;
+	call->kind = rec_peek(tid, call->arg[0], &flags, sizeof(flags)) || flags & CLONE_VM
+			     ? REC_NONE
+			     : REC_FORK;
 }
 
 /* uffd_ioctl(fd, request, start, len, mode): struct uffdio_register or uffdio_range */
@@ -304,8 +314,10 @@ bool rec_decode(pid_t tid, const struct ptrace_syscall_info *info, struct rec_ca
 	/* the members of entry and seccomp lie alike */
 	if (!number)
 		return false;
-	*ret_call = (struct rec_call) { .kind = number->kind, .call = number->call,
-					.flags = compat ? EVENT_COMPAT : 0, .nr = info->entry.nr };
+	*ret_call = (struct rec_call) { .kind = number->kind,
+					.call = number->call,
+					.flags = compat ? EVENT_COMPAT : 0,
+					.nr = info->entry.nr };
 	for (int i = 0; i < 6; i++)
 		ret_call->arg[i] = info->entry.args[i];
 	if (!condition_holds(number->condition, ret_call->arg))

@@ -111,7 +111,7 @@ static void free_space(struct rec *rec, struct rec_space *space)
 	free(space);
 }
 
-void rec_leave_space(struct rec *rec, struct rec_task *task, bool exited, int status)
+void rec_leave_space(struct rec *rec, struct rec_task *task, enum rec_end how, int status)
 {
 	struct rec_space *space = task->space;
 	struct event end = { .kind = EVENT_END };
@@ -120,27 +120,32 @@ void rec_leave_space(struct rec *rec, struct rec_task *task, bool exited, int st
 		return;
 	rec_call_gone(rec, task);
 	if (!--space->nr_users) {
-		if (exited)
+		if (how == REC_END_EXIT)
 			end.arg[0] = (uint64_t)status;
+		else if (how == REC_END_TRACE)
+			end.flags = EVENT_EXIT_AT_END;
 		rec_write(rec, task, &end);
 		free_space(rec, space);
 	}
 	task->space = NULL;
 }
 
+void rec_rename_task(struct rec *rec, struct rec_task *task, pid_t tid)
+{
+	struct rec_task **link = chain_link(rec, task->tid);
+
+	*link = task->next;
+	task->tid = tid;
+	link = chain_link(rec, tid);
+	task->next = *link;
+	*link = task;
+}
+
 void rec_free_tasks(struct rec *rec)
 {
-	struct event end = { .kind = EVENT_END, .flags = EVENT_EXIT_AT_END };
-
-	for (unsigned int i = 0; i < REC_CHAINS; i++) {
+	for (unsigned int i = 0; i < REC_CHAINS; i++)
 		while (rec->chains[i]) {
-			struct rec_task *task = rec->chains[i];
-
-			if (task->space && !--task->space->nr_users) {
-				rec_write(rec, task, &end);
-				free_space(rec, task->space);
-			}
-			rec_drop_task(rec, task);
+			rec_leave_space(rec, rec->chains[i], REC_END_TRACE, 0);
+			rec_drop_task(rec, rec->chains[i]);
 		}
-	}
 }

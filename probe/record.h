@@ -18,11 +18,11 @@
 #include "trace/data.h"
 
 struct record_options {
-	char **argv;	/* the program to launch; NULL: attach to pid */
-	pid_t pid;	/* the process to attach to */
-	bool survive;	/* launched: no filter, the program outlives the recorder */
-	bool stacks;	/* record the call stack of each call */
-	int ready_fd;	/* -1, or closed once the first event has been recorded */
+	char **argv;  /* the program to launch; NULL: attach to pid */
+	pid_t pid;    /* the process to attach to */
+	bool survive; /* launched: no filter, the program outlives the recorder */
+	bool stacks;  /* record the call stack of each call */
+	int ready_fd; /* -1, or closed once the first event has been recorded */
 	struct data_writer *writer;
 	/* Called for each event in order, after it was written; may be NULL. */
 	void (*watch)(void *ctx, const struct event *event);
@@ -32,10 +32,10 @@ struct record_options {
 };
 
 struct record_result {
-	int status;	/* of the launched program, as a shell says it */
-	int exec_errno; /* the program could not be run */
-	int write_err;	/* the first error of the writer, as -errno */
-	bool interrupted; /* a recording of a running process was ended by a signal */
+	int status;	      /* of the launched program, as a shell says it */
+	int exec_errno;	      /* the program could not be run */
+	int write_err;	      /* the first error of the writer, as -errno */
+	bool interrupted;     /* a recording of a running process was ended by a signal */
 	bool no_descriptions; /* open file descriptions could not be told apart */
 	uint64_t calls, processes, spaces, threads;
 	uint64_t areas_peak; /* the most that any look at a map saw */

@@ -14,14 +14,12 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "probe/procfs.h"
+#include "probe/rights.h"
 
 #define NR_CHAINS 1024
 /* A child whose parent was killed before its event could be told is taken after this time. */
@@ -225,66 +223,12 @@ static void take_orphans(struct follower *follower)
 	}
 }
 
-/*
- * Whether the file grants capabilities that the process did not get (VFS_CAP_REVISION_2 and 3:
- * permitted words at bytes 4 and 12, little endian).
- */
-static bool lost_capabilities(const char *exe, const char *status)
-{
-	uint8_t caps[24];
-	uint64_t granted, bound;
-	const char *held = strstr(status, "\nCapPrm:"), *bounds = strstr(status, "\nCapBnd:");
-
-	if (getxattr(exe, "security.capability", caps, sizeof(caps)) < 20 || !held || !bounds)
-		return false;
-	granted = (uint64_t)caps[4] | (uint64_t)caps[5] << 8 | (uint64_t)caps[6] << 16 |
-		  (uint64_t)caps[7] << 24 | (uint64_t)caps[12] << 32 | (uint64_t)caps[13] << 40;
-	bound = strtoull(bounds + 8, NULL, 16);
-	return granted & bound & ~strtoull(held + 8, NULL, 16);
-}
-
-/* The effective id of a "Uid:" or "Gid:" line: the second number. */
-static bool has_effective_id(const char *status, const char *line, uint64_t id)
-{
-	const char *at = strstr(status, line);
-	char *end;
-
-	if (!at)
-		return true;
-	strtoull(at + strlen(line), &end, 10);
-	return strtoull(end, NULL, 10) == id;
-}
-
-/*
- * A program with more rights than its caller runs without them under an unprivileged tracer
- * (6.18 security/commoncap.c cap_bprm_creds_from_file). One that would have lost them anyway (nosuid,
- * no_new_privs) is not our doing.
- */
 static void note_lost_rights(struct follower *follower, pid_t pid)
 {
 	struct stat_tree *tree = follower->tree;
-	char exe[32], status[4096];
-	struct statvfs mount;
-	struct stat file;
-	uint64_t no_new_privs = 0;
-	bool lost;
-	ssize_t len;
 
-	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
-	if (stat(exe, &file) ||
-	    procfs_read(status, sizeof(status), "/proc/%d/status", (int)pid) < 0)
-		return;
-	lost = (file.st_mode & S_ISUID && !has_effective_id(status, "\nUid:", file.st_uid)) ||
-	       ((file.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
-		!has_effective_id(status, "\nGid:", file.st_gid)) ||
-	       lost_capabilities(exe, status);
-	procfs_field(status, "NoNewPrivs", &no_new_privs);
-	if (!lost || no_new_privs || (!statvfs(exe, &mount) && mount.f_flag & ST_NOSUID))
-		return;
-	if (tree->nr_lost_rights++)
-		return;
-	len = readlink(exe, tree->lost_rights_path, sizeof(tree->lost_rights_path) - 1);
-	tree->lost_rights_path[len > 0 ? len : 0] = 0;
+	if (rights_lost(pid, false) && !tree->nr_lost_rights++)
+		rights_program(pid, tree->lost_rights_path, sizeof(tree->lost_rights_path));
 }
 
 /* All other threads are gone, and whichever called exec has the leader's number now. */

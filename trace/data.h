@@ -54,11 +54,11 @@ uint32_t data_write_stack(struct data_writer *writer, const struct trace_stack *
 /* 0, or the first error of any call. */
 int data_writer_error(struct data_writer *writer);
 
-/* Bytes written so far. */
-uint64_t data_writer_bytes(struct data_writer *writer);
-
-/* Writes what is left and the closing record, and frees the writer. The first error of all. */
-int data_writer_close(struct data_writer *writer);
+/*
+ * Writes what is left and the closing record, and frees the writer. The first error of all.
+ * *ret_bytes (may be NULL): what the file has.
+ */
+int data_writer_close(struct data_writer *writer, uint64_t *ret_bytes);
 
 struct data_reader;
 

@@ -159,7 +159,7 @@ static int write_block(struct data_writer *writer, unsigned int kind, const stru
 		 crc32c(0, header + BLOCK_KIND, BLOCK_SIZE - BLOCK_KIND + stored));
 	err = write_all(writer->fd, header, BLOCK_SIZE + stored);
 	if (!err)
-		__atomic_add_fetch(&writer->bytes, BLOCK_SIZE + stored, __ATOMIC_RELAXED);
+		writer->bytes += BLOCK_SIZE + stored;
 	return err;
 }
 
@@ -901,11 +901,6 @@ int data_writer_error(struct data_writer *writer)
 	return err;
 }
 
-uint64_t data_writer_bytes(struct data_writer *writer)
-{
-	return __atomic_load_n(&writer->bytes, __ATOMIC_RELAXED);
-}
-
 static void append_finish(struct data_writer *writer)
 {
 	struct buf *events = &writer->current->events;
@@ -922,7 +917,7 @@ static void append_finish(struct data_writer *writer)
 		writer->err = -ENOMEM;
 }
 
-int data_writer_close(struct data_writer *writer)
+int data_writer_close(struct data_writer *writer, uint64_t *ret_bytes)
 {
 	int err;
 
@@ -934,6 +929,8 @@ int data_writer_close(struct data_writer *writer)
 	pthread_mutex_unlock(&writer->lock);
 	pthread_join(writer->thread, NULL);
 	err = writer->err;
+	if (ret_bytes)
+		*ret_bytes = writer->bytes;
 	pthread_cond_destroy(&writer->work);
 	pthread_cond_destroy(&writer->done);
 	pthread_mutex_destroy(&writer->lock);

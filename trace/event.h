@@ -65,7 +65,12 @@ int trace_call_by_name(const char *name, size_t len); /* -1: not one of ours */
 enum trace_rlimit { TRACE_RLIMIT_AS, TRACE_RLIMIT_DATA, TRACE_RLIMIT_STACK, TRACE_RLIMIT_MEMLOCK };
 
 enum event_kind {
-	EVENT_SPACE, /* a new mm: born says how; areas: what it starts with, when known */
+	/*
+	 * A new mm: born says how; areas: what it starts with, when known. arg[0]: the parent; as far
+	 * as told (else 0) arg[1]: start_brk, [2] end_code, [3] start_data, [4] end_data, [5]
+	 * personality, and SEAM_MAY_* << 32.
+	 */
+	EVENT_SPACE,
 	EVENT_CALL,
 	EVENT_TRUTH, /* areas as the kernel held them at this moment */
 	EVENT_TOUCH, /* arg[0], arg[1]: range that is known to be faulted now */

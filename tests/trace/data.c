@@ -196,7 +196,7 @@ static void write_all_events(void)
 		err |= data_write(writer, &events[i].event);
 	}
 	ok(!err, "%d events written", NR_EVENTS);
-	ok(!data_writer_close(writer), "writer closed");
+	ok(!data_writer_close(writer, NULL), "writer closed");
 	read_back(fd);
 }
 
@@ -447,7 +447,7 @@ static void test_full_disk(void)
 	for (size_t i = 0; i < NR_EVENTS; i++)
 		err = data_write(writer, &events[i].event);
 	ok(err == -EPIPE && data_writer_error(writer) == -EPIPE, "or by the calls after it broke");
-	ok(data_writer_close(writer) == -EPIPE, "and again when it is closed");
+	ok(data_writer_close(writer, NULL) == -EPIPE, "and again when it is closed");
 	close(fds[1]);
 }
 

@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 		next_call(&event, &now_ns);
 		data_write(writer, &event);
 	}
-	if (data_writer_close(writer) || fstat(fd, &st))
+	if (data_writer_close(writer, NULL) || fstat(fd, &st))
 		return 1;
 	write_time = seconds() - write_time;
 	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);

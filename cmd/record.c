@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * seam record: every change to the address spaces of a process tree, into a file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "face/json.h"
+#include "probe/procfs.h"
+#include "probe/record.h"
+#include "ui/table.h"
+
+#define DEFAULT_OUTPUT "seam.data"
+#define KEPT_OUTPUT "seam.data.old"
+
+struct options {
+	const char *output; /* NULL: the default */
+	pid_t pid;
+	bool yes, ptrace, survive, json;
+	char **program;
+};
+
+static int parse_pid(const char *text, pid_t *ret_pid)
+{
+	char *end;
+	long pid;
+
+	errno = 0;
+	pid = strtol(text, &end, 10);
+	if (errno || *end || end == text || pid <= 0 || pid > INT32_MAX)
+		return cmd_usage(&cmd_record, "-p %s: a process id expected", text);
+	*ret_pid = (pid_t)pid;
+	return 0;
+}
+
+static int parse_options(struct options *options, int argc, char **argv)
+{
+	static const struct option longs[] = { { "output", required_argument, NULL, 'o' },
+					       { "pid", required_argument, NULL, 'p' },
+					       { "yes", no_argument, NULL, 'y' },
+					       { "ptrace", no_argument, NULL, 't' },
+					       { "survive", no_argument, NULL, 's' },
+					       { "json", no_argument, NULL, 'j' },
+					       { 0 } };
+	int option, status = 0;
+
+	*options = (struct options) { 0 };
+	opterr = 0;
+	optind = 0; /* of glibc: starts anew */
+	while (!status && (option = getopt_long(argc, argv, "+:o:p:y", longs, NULL)) != -1) {
+		switch (option) {
+		case 'o':
+			options->output = optarg;
+			break;
+		case 'p':
+			status = parse_pid(optarg, &options->pid);
+			break;
+		case 'y':
+			options->yes = true;
+			break;
+		case 't':
+			options->ptrace = true;
+			break;
+		case 's':
+			options->survive = true;
+			break;
+		case 'j':
+			options->json = true;
+			break;
+		case ':':
+			return cmd_usage(&cmd_record, "%s wants a value", argv[optind - 1]);
+		default:
+			return cmd_usage(&cmd_record, "no option %s", argv[optind - 1]);
+		}
+	}
+	options->program = argv + optind;
+	if (!status && !options->pid && !*options->program)
+		status = cmd_usage(&cmd_record, "no program to run and no process (-p)");
+	if (!status && options->pid && *options->program)
+		status = cmd_usage(&cmd_record, "-p and a program exclude each other");
+	return status;
+}
+
+/* ---- the file ---- */
+
+struct output {
+	const char *path; /* for messages */
+	int fd;
+	bool kept; /* an earlier recording was set aside */
+};
+
+static int open_output(const struct options *options, struct output *ret_output)
+{
+	struct stat st;
+
+	*ret_output =
+		(struct output) { .path = options->output ? options->output : DEFAULT_OUTPUT };
+	if (options->output && !strcmp(options->output, "-")) {
+		ret_output->path = "standard output";
+		ret_output->fd = STDOUT_FILENO;
+		if (isatty(STDOUT_FILENO))
+			return cmd_fail(EXIT_SEAM_FAILED, "a recording is not for a terminal");
+		return 0;
+	}
+	if (!options->output && !lstat(DEFAULT_OUTPUT, &st)) {
+		if (rename(DEFAULT_OUTPUT, KEPT_OUTPUT))
+			return cmd_fail(EXIT_SEAM_FAILED,
+					DEFAULT_OUTPUT ": cannot be kept as " KEPT_OUTPUT ": %s",
+					strerror(errno));
+		ret_output->kept = true;
+	}
+	ret_output->fd = open(ret_output->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (ret_output->fd < 0)
+		return cmd_fail(EXIT_SEAM_FAILED, "%s: %s", ret_output->path, strerror(errno));
+	return 0;
+}
+
+/* A program that could not be run leaves the earlier recording where it was. */
+static void drop_output(const struct options *options, const struct output *output)
+{
+	if (options->output)
+		return;
+	unlink(DEFAULT_OUTPUT);
+	if (output->kept)
+		rename(KEPT_OUTPUT, DEFAULT_OUTPUT);
+}
+
+/* ---- asking before a stranger is slowed down ---- */
+
+static bool is_own_process(pid_t pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return !stat(path, &st) && st.st_uid == getuid();
+}
+
+static int ask(const struct options *options)
+{
+	char comm[64] = "", answer[16];
+	ssize_t len = procfs_read(comm, sizeof(comm), "/proc/%d/comm", (int)options->pid);
+
+	if (len < 0)
+		return cmd_fail(EXIT_SEAM_FAILED, "process %d: %s", (int)options->pid,
+				strerror(len == -ENOENT ? ESRCH : (int)-len));
+	comm[strcspn(comm, "\n")] = 0;
+	if (options->yes || (options->ptrace && is_own_process(options->pid)))
+		return 0;
+	fprintf(stderr,
+		"seam: recording %s (%d) stops it twice at every system call, about 10 µs each "
+		"time\nand more on a busy machine, until the recording ends (interrupt seam).\n",
+		comm, (int)options->pid);
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+		return cmd_fail(EXIT_SEAM_FAILED, "--yes says that this is meant");
+	fputs("seam: go on? [y/N] ", stderr);
+	if (!fgets(answer, sizeof(answer), stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
+		return cmd_fail(EXIT_SEAM_FAILED, "not recorded");
+	return 0;
+}
+
+/* ---- the closing line ---- */
+
+static void print_closing(const struct record_result *result, const struct output *output,
+			  uint64_t bytes)
+{
+	char calls[SHORT_TEXT], processes[SHORT_TEXT], areas[SHORT_TEXT], cost[SHORT_TEXT];
+	char size[SHORT_TEXT];
+	double percent = result->elapsed_ns
+				 ? 100.0 * (double)result->cpu_ns / (double)result->elapsed_ns
+				 : 0;
+
+	fprintf(stderr,
+		"seam: %s calls of %s %s, at most %s mappings, lost 0; %s in %s; recording took "
+		"%s (%.1f %%); next: seam replay%s%s\n",
+		count_text(calls, result->calls), count_text(processes, result->processes),
+		result->processes == 1 ? "process" : "processes",
+		count_text(areas, result->areas_peak), size_text(size, bytes), output->path,
+		time_text(cost, result->cpu_ns), percent,
+		strcmp(output->path, DEFAULT_OUTPUT) ? " " : "",
+		strcmp(output->path, DEFAULT_OUTPUT) ? output->path : "");
+	if (result->no_descriptions)
+		fputs("seam: open files could not be told apart here (pidfd_getfd, kcmp): files "
+		      "are told by device and inode\n",
+		      stderr);
+	if (result->ambiguous)
+		fprintf(stderr,
+			"seam: %" PRIu64 " calls overlapped in one address space; their "
+			"order is a guess\n",
+			result->ambiguous);
+}
+
+static void print_json(const struct record_result *result, const struct output *output,
+		       uint64_t bytes)
+{
+	struct json json;
+
+	json_report(&json, stderr, "record");
+	json_string(&json, "file", output->path);
+	json_uint(&json, "size_bytes", bytes);
+	json_uint(&json, "calls", result->calls);
+	json_uint(&json, "processes", result->processes);
+	json_uint(&json, "spaces", result->spaces);
+	json_uint(&json, "threads", result->threads);
+	json_uint(&json, "areas_peak", result->areas_peak);
+	json_uint(&json, "lost", 0);
+	json_uint(&json, "ambiguous", result->ambiguous);
+	json_bool(&json, "descriptions", !result->no_descriptions);
+	json_uint(&json, "elapsed_ns", result->elapsed_ns);
+	json_uint(&json, "cost_ns", result->cpu_ns);
+	json_int(&json, "status", result->status);
+	json_close(&json, '}');
+	json_end(&json);
+}
+
+static void say(const char *text)
+{
+	cmd_fail(0, "%s", text);
+}
+
+static int explain_start(const struct options *options, int err)
+{
+	const char *why = strerror(-err);
+
+	if (options->pid && err == -EPERM)
+		return cmd_fail(
+			EXIT_SEAM_FAILED,
+			"process %d: %s: it is traced already, belongs to another user, or "
+			"kernel.yama.ptrace_scope forbids it (CAP_SYS_PTRACE would allow it)",
+			(int)options->pid, why);
+	if (options->pid)
+		return cmd_fail(EXIT_SEAM_FAILED, "process %d: %s", (int)options->pid, why);
+	return cmd_fail(EXIT_SEAM_FAILED, "%s: could not be started under ptrace: %s",
+			options->program[0], why);
+}
+
+static int finish(const struct options *options, const struct output *output,
+		  const struct record_result *result, uint64_t bytes, int write_err)
+{
+	if (result->exec_errno > 0) {
+		drop_output(options, output);
+		return cmd_fail(result->status, "%s: %s", options->program[0],
+				strerror(result->exec_errno));
+	}
+	if (result->exec_errno < 0)
+		return cmd_fail(EXIT_SEAM_FAILED, "the seccomp filter: %s; --survive goes without",
+				strerror(-result->exec_errno));
+	if (options->json)
+		print_json(result, output, bytes);
+	else
+		print_closing(result, output, bytes);
+	if (write_err)
+		return cmd_fail(EXIT_SEAM_FAILED,
+				"%s: not written whole: %s; it is good up to there", output->path,
+				strerror(-write_err));
+	return options->pid ? EXIT_DONE : result->status;
+}
+
+static int record_into(const struct options *options, const struct output *output)
+{
+	struct record_options record = { .argv = options->pid ? NULL : options->program,
+					 .pid = options->pid,
+					 .survive = options->survive,
+					 .say = say };
+	struct record_result result;
+	struct trace_host host;
+	uint64_t bytes;
+	int err, write_err;
+
+	record_host(&host);
+	err = data_writer_open(output->fd, &host, &record.writer);
+	if (err)
+		return cmd_fail(EXIT_SEAM_FAILED, "%s: %s", output->path, strerror(-err));
+	err = record_run(&record, &result);
+	write_err = data_writer_close(record.writer, &bytes);
+	if (err) {
+		drop_output(options, output);
+		return explain_start(options, err);
+	}
+	return finish(options, output, &result, bytes, write_err);
+}
+
+static int run_record(int argc, char **argv)
+{
+	struct options options;
+	struct output output;
+	int status = parse_options(&options, argc, argv);
+
+	if (!status && options.pid)
+		status = ask(&options);
+	if (!status)
+		status = open_output(&options, &output);
+	if (status)
+		return status;
+	signal(SIGPIPE, SIG_IGN);
+	status = record_into(&options, &output);
+	if (output.fd != STDOUT_FILENO)
+		close(output.fd);
+	return status;
+}
+
+const struct cmd cmd_record = {
+	.name = "record",
+	.synopsis = "[-o FILE] [--survive] [-p PID | [--] PROGRAM [ARGUMENT...]]",
+	.summary = "every change to the address spaces of a process tree, into a file",
+	.help = "  -o, --output F   to F, - is standard output; else to " DEFAULT_OUTPUT
+		", and an earlier\n"
+		"                   one is kept as " KEPT_OUTPUT "\n"
+		"  -p, --pid PID    a process that runs already, and the children that it makes "
+		"from\n"
+		"                   now on, until it ends or seam is interrupted; stops it at "
+		"every\n"
+		"                   system call, so seam asks first\n"
+		"      --yes        -p: do not ask\n"
+		"      --ptrace     -p: do not ask for a process of one's own\n"
+		"      --survive    stop at every call instead of setting a filter: slower, but "
+		"the\n"
+		"                   program goes on when seam is killed\n"
+		"      --json       the closing figures as JSON\n"
+		"\n"
+		"Needs no rights. A launched tree runs under a seccomp filter, so that only calls "
+		"that\n"
+		"can change a map stop; it is killed when seam is killed, since without its tracer "
+		"these\n"
+		"calls would fail. Interrupts end the program, not the recording. The file is good "
+		"to its\n"
+		"last block whenever seam ends. A setuid program runs without its rights under an\n"
+		"unprivileged seam, which is then said. Programs that trace others cannot be "
+		"recorded.\n"
+		"The status is the program's own: 128 + N when signal N ended it, 126 not "
+		"executable,\n"
+		"127 not found, 125 when seam failed.\n",
+	.run = run_record,
+};

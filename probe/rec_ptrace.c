@@ -1,0 +1,633 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The stops of a traced tree, one after the other. Every thread is attached by PTRACE_SEIZE, so that
+ * stopping and continuing work as they do alone.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "probe/rec.h"
+#include "probe/rights.h"
+
+#define TICK_US 20000 /* how often held tasks are looked after */
+/* A child whose parent was killed before its event could be told is taken after this time. */
+#define ORPHAN_NS UINT64_C(200000000)
+#define SYSCALL_STOP (SIGTRAP | 0x80)
+
+/* ---- signals to the recorder ---- */
+
+/* For the handler; a recording is a process's only one. */
+static struct {
+	pid_t program; /* what is sent to the recorder alone goes to the program */
+	pid_t wake;    /* attached: one of its threads is stopped to wake the recorder */
+	volatile sig_atomic_t stop;
+} signalled;
+
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	/* what the terminal sends to the whole group has reached the program already */
+	if (signalled.program && info->si_code <= 0)
+		kill(signalled.program, sig);
+	if (signalled.wake) {
+		signalled.stop = 1;
+		ptrace(PTRACE_INTERRUPT, signalled.wake, NULL, NULL);
+	}
+	errno = saved;
+}
+
+static void on_tick(int sig)
+{
+}
+
+static void take_signals(void)
+{
+	static const int ending[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++) {
+		sigaction(ending[i], &act, NULL);
+		sigaddset(&set, ending[i]);
+	}
+	sigaction(SIGALRM, &(struct sigaction) { .sa_handler = on_tick }, NULL);
+	sigaddset(&set, SIGALRM);
+	sigaction(SIGCHLD, &(struct sigaction) { .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP },
+		  NULL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* Ticks only while somebody waits. */
+static void set_ticking(bool on)
+{
+	static bool ticking;
+	struct itimerval tick = { { 0, on ? TICK_US : 0 }, { 0, on ? TICK_US : 0 } };
+
+	if (on != ticking)
+		setitimer(ITIMER_REAL, &tick, NULL);
+	ticking = on;
+}
+
+/* ---- what the other files need ---- */
+
+void rec_write(struct rec *rec, const struct rec_task *task, struct event *event)
+{
+	event->space = task->space ? task->space->number : 0;
+	event->pid = (uint32_t)(task->process ? task->process->pid : task->tid);
+	event->tid = (uint32_t)task->tid;
+	if (!event->time_ns)
+		event->time_ns = clock_ns() - rec->began_ns;
+	if (data_write(rec->options->writer, event) && !rec->result->write_err) {
+		rec->result->write_err = data_writer_error(rec->options->writer);
+		rec->options->say("the recording ends here, the program goes on");
+	}
+	if (rec->options->watch)
+		rec->options->watch(rec->options->watch_ctx, event);
+}
+
+int rec_peek(pid_t tid, uint64_t addr, void *to, size_t size)
+{
+	struct iovec local = { to, size }, remote = { (void *)(uintptr_t)addr, size };
+
+	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == (ssize_t)size ? 0 : -1;
+}
+
+void rec_resume(const struct rec *rec, struct rec_task *task, int sig)
+{
+	enum __ptrace_request request = rec->all_calls || task->in_call ? PTRACE_SYSCALL
+									: PTRACE_CONT;
+
+	if (rec->detaching && !task->in_call) {
+		request = PTRACE_DETACH;
+		task->detached = true;
+	}
+	/* ESRCH: killed in the meantime; its end will be told */
+	ptrace(request, task->tid, NULL, (unsigned long)sig);
+}
+
+static unsigned long event_message(pid_t tid)
+{
+	unsigned long message = 0;
+
+	ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message);
+	return message;
+}
+
+/* ---- births ---- */
+
+static bool is_thread_of(pid_t tid, pid_t pid)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)pid, (int)tid);
+	return !access(path, F_OK);
+}
+
+/* Whether the child of this event uses its parent's memory: a copying call stops at its entry. */
+static bool shares_memory(const struct rec *rec, const struct rec_task *parent, int event)
+{
+	if (rec->all_calls && !parent->seen_call) /* attached in the middle of the call */
+		return event != PTRACE_EVENT_FORK;
+	return !(parent->in_call && parent->pending.kind == REC_FORK);
+}
+
+/* A task whose parent never told of it: it died too early. */
+static void adopt_orphan(struct rec *rec, struct rec_task *task)
+{
+	struct rec_process *process = rec_add_process(rec, task->tid);
+	struct rec_space *space = process ? rec_add_space(rec) : NULL;
+
+	rec_set_process(task, process);
+	if (space) {
+		rec_set_space(task, space);
+		rec_write_space(rec, task, BORN_UNKNOWN, NULL);
+	}
+}
+
+static void place_child(struct rec *rec, struct rec_task *child, struct rec_task *parent, int event)
+{
+	struct rec_space *space;
+
+	rec->result->threads++;
+	if (event == PTRACE_EVENT_CLONE && is_thread_of(child->tid, parent->process->pid))
+		rec_set_process(child, parent->process);
+	else
+		rec_set_process(child, rec_add_process(rec, child->tid));
+	if (!parent->space)
+		return;
+	if (shares_memory(rec, parent, event)) {
+		rec_set_space(child, parent->space);
+		return;
+	}
+	space = rec_add_space(rec);
+	if (!space)
+		return;
+	rec_set_space(child, space);
+	rec_write_space(rec, child, BORN_FORK, parent->space);
+}
+
+static void stop_waiting(struct rec *rec, struct rec_task *task)
+{
+	if (!task->waiting_ns)
+		return;
+	task->waiting_ns = 0;
+	rec->nr_waiting--;
+}
+
+/*
+ * The parent stands at its event. Its child stops before it has run at all; that is waited for here,
+ * so that its space is told before the parent goes on.
+ */
+static void on_birth(struct rec *rec, struct rec_task *parent, int event)
+{
+	pid_t tid = (pid_t)event_message(parent->tid);
+	struct rec_task *child = tid ? rec_add_task(rec, tid) : NULL;
+	int status;
+
+	if (!child || child->process)
+		return;
+	if (!child->started) {
+		if (waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status)) {
+			rec_drop_task(rec, child);
+			return;
+		}
+		child->started = true;
+	}
+	stop_waiting(rec, child);
+	place_child(rec, child, parent, event);
+	rec_resume(rec, child, 0);
+}
+
+static void take_orphans(struct rec *rec, uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < REC_CHAINS && rec->nr_waiting; i++)
+		for (struct rec_task *task = rec->chains[i]; task; task = task->next) {
+			if (task->process || !task->waiting_ns ||
+			    now_ns - task->waiting_ns < ORPHAN_NS)
+				continue;
+			stop_waiting(rec, task);
+			adopt_orphan(rec, task);
+			rec_resume(rec, task, 0);
+		}
+}
+
+/* ---- exec, exit ---- */
+
+/* exec ends all other threads without a word, and its caller gets the leader's number. */
+static struct rec_task *merge_threads(struct rec *rec, pid_t pid, pid_t caller)
+{
+	struct rec_task *task = rec_find_task(rec, caller);
+	struct rec_process *process = task ? task->process : NULL;
+
+	for (unsigned int i = 0; process && process->nr_tasks > 1 && i < REC_CHAINS; i++) {
+		struct rec_task *other = rec->chains[i], *next;
+
+		for (; other; other = next) {
+			next = other->next;
+			if (other == task || other->process != process)
+				continue;
+			rec_leave_space(rec, other, REC_END_EXEC, 0);
+			rec_drop_task(rec, other);
+		}
+	}
+	if (task && caller != pid)
+		rec_rename_task(rec, task, pid);
+	return task;
+}
+
+static void say_lost_rights(struct rec *rec, struct rec_task *task)
+{
+	char program[256], text[320];
+	struct event note = { .kind = EVENT_NOTE, .text = text };
+
+	if (!rights_lost(task->tid, !rec->all_calls))
+		return;
+	rights_program(task->tid, program, sizeof(program));
+	snprintf(text, sizeof(text), "privilege lost: %s runs without its setuid or file rights",
+		 program);
+	rec_write(rec, task, &note);
+	if (!rec->privilege_said)
+		rec->options->say(text);
+	rec->privilege_said = true;
+}
+
+static void on_exec(struct rec *rec, pid_t pid)
+{
+	struct rec_task *task = merge_threads(rec, pid, (pid_t)event_message(pid));
+	struct rec_space *space;
+
+	if (!task) {
+		ptrace(PTRACE_CONT, pid, NULL, NULL);
+		return;
+	}
+	rec_leave_space(rec, task, REC_END_EXEC, 0);
+	space = rec_add_space(rec);
+	if (space) {
+		rec_set_space(task, space);
+		rec_write_space(rec, task, BORN_EXEC, NULL);
+		say_lost_rights(rec, task);
+	}
+	rec_resume(rec, task, 0);
+}
+
+/* The memory is still there, and if this was its last user, nothing can change it any more. */
+static void on_exit_event(struct rec *rec, struct rec_task *task)
+{
+	int status = (int)event_message(task->tid);
+
+	if (task->space) {
+		rec_call_gone(rec, task);
+		if (task->space->nr_users == 1)
+			rec_write_truth(rec, task);
+		rec_leave_space(rec, task, REC_END_EXIT, launch_status(status));
+	}
+	rec_resume(rec, task, 0);
+}
+
+static void on_death(struct rec *rec, pid_t tid, int status)
+{
+	struct rec_task *task = rec_find_task(rec, tid);
+
+	if (tid == rec->launch.pid)
+		rec->result->status = launch_status(status);
+	if (!task)
+		return;
+	stop_waiting(rec, task);
+	rec_leave_space(rec, task, REC_END_EXIT, launch_status(status));
+	rec_drop_task(rec, task);
+}
+
+/* ---- stops ---- */
+
+static bool is_stop_signal(int sig)
+{
+	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
+}
+
+static void on_event_stop(struct rec *rec, struct rec_task *task, int sig)
+{
+	bool first = !task->started;
+
+	task->started = true;
+	if (first && !task->process) {
+		task->waiting_ns = clock_ns();
+		rec->nr_waiting++;
+	} else if (rec->detaching && !task->in_call && !task->is_held) {
+		if (task->space && task->space->nr_users == 1)
+			rec_write_truth(rec, task);
+		rec_resume(rec, task, is_stop_signal(sig) ? SIGSTOP : 0);
+	} else if (is_stop_signal(sig)) {
+		ptrace(PTRACE_LISTEN, task->tid, NULL, NULL); /* until SIGCONT, as it would alone */
+	} else {
+		rec_resume(rec, task, 0);
+	}
+}
+
+static void on_call_stop(struct rec *rec, struct rec_task *task)
+{
+	struct ptrace_syscall_info info;
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info), &info) <= 0)
+		return; /* killed in the meantime */
+	if (info.op == PTRACE_SYSCALL_INFO_EXIT && task->in_call)
+		rec_call_left(rec, task, info.exit.rval);
+	else if (info.op == PTRACE_SYSCALL_INFO_ENTRY || info.op == PTRACE_SYSCALL_INFO_SECCOMP)
+		rec_call_entered(rec, task, &info);
+	else
+		rec_resume(rec, task, 0);
+}
+
+static void on_stop(struct rec *rec, struct rec_task *task, int status)
+{
+	int sig = WSTOPSIG(status), event = status >> 16;
+
+	switch (event) {
+	case PTRACE_EVENT_SECCOMP:
+		on_call_stop(rec, task);
+		break;
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+	case PTRACE_EVENT_CLONE:
+		on_birth(rec, task, event);
+		rec_resume(rec, task, 0);
+		break;
+	case PTRACE_EVENT_EXIT:
+		on_exit_event(rec, task);
+		break;
+	case PTRACE_EVENT_STOP:
+		on_event_stop(rec, task, sig);
+		break;
+	default:
+		if (sig == SYSCALL_STOP)
+			on_call_stop(rec, task);
+		else
+			rec_resume(rec, task, event ? 0 : sig);
+	}
+}
+
+static void take_status(struct rec *rec, pid_t tid, int status)
+{
+	struct rec_task *task;
+
+	if (!WIFSTOPPED(status)) {
+		on_death(rec, tid, status);
+		return;
+	}
+	if (status >> 16 == PTRACE_EVENT_EXEC) {
+		on_exec(rec, tid);
+		return;
+	}
+	task = rec_add_task(rec, tid);
+	if (!task) {
+		ptrace(PTRACE_DETACH, tid, NULL, NULL);
+		return;
+	}
+	on_stop(rec, task, status);
+	if (task->detached) {
+		rec_leave_space(rec, task, REC_END_TRACE, 0);
+		rec_drop_task(rec, task);
+	}
+}
+
+/* ---- the run ---- */
+
+static void begin_detaching(struct rec *rec)
+{
+	rec->detaching = true;
+	rec->result->interrupted = true;
+	for (unsigned int i = 0; i < REC_CHAINS; i++)
+		for (struct rec_task *task = rec->chains[i]; task; task = task->next)
+			ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL);
+}
+
+static void follow(struct rec *rec)
+{
+	int status;
+	pid_t tid;
+
+	while (rec->nr_tasks) {
+		set_ticking(rec->nr_waiting);
+		if (signalled.stop && !rec->detaching)
+			begin_detaching(rec);
+		tid = waitpid(-1, &status, __WALL);
+		if (tid > 0) {
+			take_status(rec, tid, status);
+		} else if (errno == EINTR && rec->nr_waiting) {
+			uint64_t now_ns = clock_ns();
+
+			rec_release_old(rec, now_ns);
+			take_orphans(rec, now_ns);
+		} else if (errno != EINTR) {
+			break;
+		}
+	}
+	set_ticking(false);
+}
+
+static const unsigned long trace_options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK |
+					   PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
+					   PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
+
+static int run_launched(struct rec *rec)
+{
+	bool filter = !rec->options->survive;
+	unsigned long options = trace_options |
+				(filter ? PTRACE_O_TRACESECCOMP | PTRACE_O_EXITKILL : 0);
+	struct rec_task *task;
+	int err;
+
+	rec->all_calls = !filter;
+	err = launch_start_prepared(&rec->launch, rec->options->argv,
+				    filter ? rec_install_filter : NULL);
+	if (err)
+		return err;
+	task = rec_add_task(rec, rec->launch.pid);
+	if (!task)
+		err = -ENOMEM;
+	else if (ptrace(PTRACE_SEIZE, rec->launch.pid, NULL, options))
+		err = -errno;
+	if (err) {
+		launch_cancel(&rec->launch);
+		return err;
+	}
+	task->started = true;
+	rec_set_process(task, rec_add_process(rec, task->tid));
+	rec->result->threads++;
+	signalled.program = rec->launch.pid;
+	take_signals();
+	rec->began_ns = clock_ns();
+	launch_open_gate(&rec->launch);
+	follow(rec);
+	rec->result->exec_errno = launch_end(&rec->launch);
+	return 0;
+}
+
+/* ---- attaching ---- */
+
+static int seize_new_threads(struct rec *rec, struct rec_process *process, unsigned int *ret_new)
+{
+	char path[32];
+	struct dirent *entry;
+	DIR *tasks;
+	int err = 0;
+
+	*ret_new = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)process->pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (!err && (entry = readdir(tasks))) {
+		pid_t tid = atoi(entry->d_name);
+		struct rec_task *task;
+
+		if (tid <= 0 || rec_find_task(rec, tid))
+			continue;
+		if (ptrace(PTRACE_SEIZE, tid, NULL, trace_options)) {
+			err = errno == ESRCH ? 0 : -errno; /* it has ended since */
+			continue;
+		}
+		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+		task = rec_add_task(rec, tid);
+		if (!task) {
+			err = -ENOMEM;
+			continue;
+		}
+		rec_set_process(task, process);
+		rec->result->threads++;
+		++*ret_new;
+	}
+	closedir(tasks);
+	return err;
+}
+
+/* Until a list of the threads shows no new one; those that are seized make theirs known by events. */
+static int seize_all(struct rec *rec, struct rec_process *process)
+{
+	unsigned int nr_new;
+	int err;
+
+	do
+		err = seize_new_threads(rec, process, &nr_new);
+	while (!err && nr_new);
+	if (!err && !rec->nr_tasks)
+		err = -ESRCH;
+	return err;
+}
+
+/*
+ * Waits until every thread has stopped, and leaves them so. A thread in a sleep that nothing
+ * interrupts (a parent in vfork) is not waited for.
+ */
+static void gather(struct rec *rec)
+{
+	uint64_t until_ns = clock_ns() + UINT64_C(1000000000);
+	unsigned int nr_left = rec->nr_tasks;
+	int status;
+
+	while (nr_left && clock_ns() < until_ns) {
+		pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
+		struct rec_task *task = tid > 0 ? rec_find_task(rec, tid) : NULL;
+
+		if (tid < 0)
+			return;
+		if (!tid) {
+			usleep(200);
+		} else if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP && task) {
+			nr_left -= !task->started;
+			task->started = true;
+			task->first_status = status;
+		} else {
+			nr_left -= !WIFSTOPPED(status) && task && !task->started;
+			take_status(rec, tid, status);
+		}
+	}
+}
+
+static void begin_attached(struct rec *rec, struct rec_space *space)
+{
+	bool told = false;
+
+	for (unsigned int i = 0; i < REC_CHAINS; i++)
+		for (struct rec_task *task = rec->chains[i]; task; task = task->next)
+			if (!task->space)
+				rec_set_space(task, space);
+	for (unsigned int i = 0; i < REC_CHAINS; i++)
+		for (struct rec_task *task = rec->chains[i]; task; task = task->next) {
+			if (!task->first_status)
+				continue;
+			if (!told)
+				rec_write_space(rec, task, BORN_UNKNOWN, NULL);
+			told = true;
+		}
+	for (unsigned int i = 0; i < REC_CHAINS; i++)
+		for (struct rec_task *task = rec->chains[i]; task; task = task->next)
+			if (task->first_status)
+				on_event_stop(rec, task, WSTOPSIG(task->first_status));
+}
+
+static int run_attached(struct rec *rec)
+{
+	struct rec_process *process = rec_add_process(rec, rec->options->pid);
+	struct rec_space *space;
+	int err = process ? 0 : -ENOMEM;
+
+	rec->all_calls = true;
+	rec->began_ns = clock_ns();
+	process->nr_tasks++; /* stays while threads come and go */
+	if (!err)
+		err = seize_all(rec, process);
+	if (err)
+		return err; /* what was seized is let go when the recorder ends */
+	space = rec_add_space(rec);
+	if (!space)
+		return -ENOMEM;
+	signalled.wake = rec->options->pid;
+	take_signals();
+	gather(rec);
+	begin_attached(rec, space);
+	follow(rec);
+	return 0;
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000 +
+	       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000;
+}
+
+int record_run(const struct record_options *options, struct record_result *ret_result)
+{
+	struct rec *rec = calloc(1, sizeof(*rec));
+	uint64_t cpu_ns = own_cpu_ns();
+	int err;
+
+	*ret_result = (struct record_result) { 0 };
+	if (!rec)
+		return -ENOMEM;
+	rec->options = options;
+	rec->result = ret_result;
+	err = rec_areas_new(rec);
+	if (!err)
+		err = options->argv ? run_launched(rec) : run_attached(rec);
+	rec_free_tasks(rec);
+	rec_areas_free(rec);
+	ret_result->elapsed_ns = clock_ns() - rec->began_ns;
+	ret_result->cpu_ns = own_cpu_ns() - cpu_ns;
+	free(rec);
+	return err;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Source: 6.18 security/commoncap.c cap_bprm_creds_from_file. */
+#include "probe/rights.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "probe/procfs.h"
+
+/*
+ * Whether the file grants capabilities that the process did not get (VFS_CAP_REVISION_2 and 3:
+ * permitted words at bytes 4 and 12, little endian).
+ */
+static bool lost_capabilities(const char *exe, const char *status)
+{
+	uint8_t caps[24];
+	uint64_t granted, bound;
+	const char *held = strstr(status, "\nCapPrm:"), *bounds = strstr(status, "\nCapBnd:");
+
+	if (getxattr(exe, "security.capability", caps, sizeof(caps)) < 20 || !held || !bounds)
+		return false;
+	granted = (uint64_t)caps[4] | (uint64_t)caps[5] << 8 | (uint64_t)caps[6] << 16 |
+		  (uint64_t)caps[7] << 24 | (uint64_t)caps[12] << 32 | (uint64_t)caps[13] << 40;
+	bound = strtoull(bounds + 8, NULL, 16);
+	return granted & bound & ~strtoull(held + 8, NULL, 16);
+}
+
+/* The effective id of a "Uid:" or "Gid:" line: the second number. */
+static bool has_effective_id(const char *status, const char *line, uint64_t id)
+{
+	const char *at = strstr(status, line);
+	char *end;
+
+	if (!at)
+		return true;
+	strtoull(at + strlen(line), &end, 10);
+	return strtoull(end, NULL, 10) == id;
+}
+
+bool rights_lost(pid_t pid, bool own_no_new_privs)
+{
+	char exe[32], status[4096];
+	struct statvfs mount;
+	struct stat file;
+	uint64_t no_new_privs = 0;
+
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
+	if (stat(exe, &file) ||
+	    procfs_read(status, sizeof(status), "/proc/%d/status", (int)pid) < 0)
+		return false;
+	procfs_field(status, "NoNewPrivs", &no_new_privs);
+	if ((no_new_privs && !own_no_new_privs) ||
+	    (!statvfs(exe, &mount) && mount.f_flag & ST_NOSUID))
+		return false;
+	return (file.st_mode & S_ISUID && !has_effective_id(status, "\nUid:", file.st_uid)) ||
+	       ((file.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+		!has_effective_id(status, "\nGid:", file.st_gid)) ||
+	       lost_capabilities(exe, status);
+}
+
+void rights_program(pid_t pid, char *ret_path, size_t size)
+{
+	char exe[32];
+	ssize_t len;
+
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
+	len = readlink(exe, ret_path, size - 1);
+	ret_path[len > 0 ? len : 0] = 0;
+}
