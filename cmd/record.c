@@ -52,7 +52,7 @@ static int parse_options(struct options *options, int argc, char **argv)
 					       { 0 } };
 	int option, status = 0;
 
-	*options = (struct options) { 0 };
+	*options = (struct options) { .program = argv };
 	opterr = 0;
 	optind = 0; /* of glibc: starts anew */
 	while (!status && (option = getopt_long(argc, argv, "+:o:p:y", longs, NULL)) != -1) {

@@ -581,13 +581,14 @@ static int run_attached(struct rec *rec)
 {
 	struct rec_process *process = rec_add_process(rec, rec->options->pid);
 	struct rec_space *space;
-	int err = process ? 0 : -ENOMEM;
+	int err;
 
+	if (!process)
+		return -ENOMEM;
+	process->nr_tasks++; /* stays while threads come and go */
 	rec->all_calls = true;
 	rec->began_ns = clock_ns();
-	process->nr_tasks++; /* stays while threads come and go */
-	if (!err)
-		err = seize_all(rec, process);
+	err = seize_all(rec, process);
 	if (err)
 		return err; /* what was seized is let go when the recorder ends */
 	space = rec_add_space(rec);

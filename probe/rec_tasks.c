@@ -49,16 +49,22 @@ static void leave_process(struct rec_task *task)
 	free(process);
 }
 
-void rec_drop_task(struct rec *rec, struct rec_task *task)
+static void drop_link(struct rec *rec, struct rec_task **link)
 {
-	struct rec_task **link = chain_link(rec, task->tid);
+	struct rec_task *task = *link;
 
-	if (*link != task)
-		return;
 	*link = task->next;
 	leave_process(task);
 	free(task);
 	rec->nr_tasks--;
+}
+
+void rec_drop_task(struct rec *rec, struct rec_task *task)
+{
+	struct rec_task **link = chain_link(rec, task->tid);
+
+	if (*link == task)
+		drop_link(rec, link);
 }
 
 struct rec_process *rec_add_process(struct rec *rec, pid_t pid)
@@ -146,6 +152,6 @@ void rec_free_tasks(struct rec *rec)
 	for (unsigned int i = 0; i < REC_CHAINS; i++)
 		while (rec->chains[i]) {
 			rec_leave_space(rec, rec->chains[i], REC_END_TRACE, 0);
-			rec_drop_task(rec, rec->chains[i]);
+			drop_link(rec, &rec->chains[i]);
 		}
 }

@@ -130,44 +130,47 @@ static bool find_block(const struct data_reader *reader, struct block_header *re
 	       get_le32(p + BLOCK_CRC);
 }
 
-static int reserve_raw(struct data_reader *reader, size_t size)
+/* A buffer for @size bytes and what follows them; NULL without memory. */
+static uint8_t *reserve_raw(struct data_reader *reader, size_t size)
 {
 	uint8_t *raw;
 
 	if (reader->raw && reader->raw_room >= size + PADDING)
-		return 0;
+		return reader->raw;
 	raw = realloc(reader->raw, size + PADDING);
 	if (!raw)
-		return -ENOMEM;
+		return NULL;
 	reader->raw = raw;
 	reader->raw_room = size + PADDING;
-	return 0;
+	return raw;
 }
 
 static int unpack_block(struct data_reader *reader, const struct block_header *header,
 			struct trace_error *error)
 {
 	size_t size = header->raw;
+	uint8_t *raw;
 
 	if (size > DATA_BLOCK_MAX)
 		return refuse_record(reader, error, "larger than any block may be");
-	if (reserve_raw(reader, size))
+	raw = reserve_raw(reader, size);
+	if (!raw)
 		return -ENOMEM;
 	if (header->codec == CODEC_ZSTD && !reader->decompressor)
 		return refuse_record(reader, error,
 				     "compressed, and this seam was built without zstd");
 	if (header->codec == CODEC_ZSTD) {
-		if (block_decompress(reader->decompressor, reader->raw, size, header->payload,
+		if (block_decompress(reader->decompressor, raw, size, header->payload,
 				     header->stored))
 			return refuse_record(reader, error, "cannot be decompressed");
 	} else if (header->codec == CODEC_STORED && header->stored == size) {
-		memcpy(reader->raw, header->payload, size);
+		memcpy(raw, header->payload, size);
 	} else {
 		return refuse_record(reader, error, "an unknown compression");
 	}
-	memset(reader->raw + size, 0, PADDING);
-	reader->cursor = reader->raw;
-	reader->end = reader->raw + size;
+	memset(raw + size, 0, PADDING);
+	reader->cursor = raw;
+	reader->end = raw + size;
 	return 0;
 }
 
