@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The calls of Linux 5.10 and later, and of plain. */
-#include "lib/calls.h"
-
 #include "lib/op/op.h"
 
 const struct seam_calls calls_linux = {
+	.brk = linux_brk,
 	.madvise = linux_madvise,
 	.mbind = linux_mbind,
 	.mlock = linux_mlock,
 	.mlockall = linux_mlockall,
+	.mmap = linux_mmap,
 	.mprotect = linux_mprotect,
 	.mseal = linux_mseal,
 	.munlock = linux_munlock,
 	.munlockall = linux_munlockall,
+	.munmap = linux_munmap,
 	.set_name = linux_set_name,
+	.stack = linux_stack,
+	.touch = linux_touch,
 	.uffd_register = linux_uffd_register,
 	.uffd_unregister = linux_uffd_unregister,
 };

@@ -21,6 +21,7 @@ const struct seam_policy policy_linux_6_1 = {
 		RULE(grow_join, 1),
 		RULE(dontunmap_apart, 1),
 		RULE(clear_first, 1),
+		RULE(brk_own, 1),
 		RULE(thp_align, 1),
 		RULE(dontunmap, 2),
 		RULE(mremap_room, 1),

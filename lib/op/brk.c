@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/op/fault.h"
+#include "lib/op/join_new.h"
+#include "lib/op/limits.h"
+#include "lib/op/op.h"
+#include "lib/op/placement.h"
+#include "lib/op/unmap.h"
+
+/* include/linux/mm.h VM_DATA_DEFAULT_FLAGS */
+#define HEAP_FLAGS                                                                                 \
+	(SEAM_VM_READ | SEAM_VM_WRITE | SEAM_VM_MAYREAD | SEAM_VM_MAYWRITE | SEAM_VM_MAYEXEC |     \
+	 SEAM_VM_ACCOUNT)
+
+/* Heap and data together (include/linux/mm.h check_data_rlimit). */
+static bool exceeds_data(const struct seam_space *space, uint64_t brk)
+{
+	uint64_t limit = space->limit[SEAM_LIMIT_DATA];
+
+	return limit != SEAM_NO_LIMIT &&
+	       brk - space->mm.start_brk + space->mm.end_data - space->mm.start_data > limit;
+}
+
+/*
+ *	[heap	old)	 [new   | a page free | next)
+ * One page must stay free, and more below a stack.
+ */
+static bool has_room(const struct seam_space *space, uint64_t old, uint64_t new)
+{
+	struct cursor cursor;
+	struct area next;
+
+	if (!index_seek(&space->index, old, &cursor))
+		return true;
+	index_load(&space->index, &cursor, &next);
+	return new + page_size(space) <= place_start_with_gap(space, &next);
+}
+
+/* 6.18 mm/vma.c do_brk_flags */
+static int grow(struct seam_space *space, uint64_t old, uint64_t new)
+{
+	struct attr attr = { .flags = HEAP_FLAGS | space->mm.def_flags };
+	uint64_t pages = pages_of(space, new - old);
+	struct join_new join = {
+		.area = { .start = old, .end = new, .pgoff = pages_of(space, old) },
+		.left_only = true,
+		.prev_above = rule(space, SEAM_RULE_brk_own) ? space->mm.start_brk : 0,
+	};
+	struct cursor cursor;
+	int err;
+
+	if (new > space->user_end || !has_room(space, old, new))
+		return -SEAM_ENOMEM;
+	if (space->flags & SEAM_SPACE_READ_IMPLIES_EXEC)
+		attr.flags |= SEAM_VM_EXEC;
+	if (!limit_lock_fits(space, space->mm.def_flags, pages))
+		return -SEAM_EAGAIN;
+	if (!limit_may_expand(space, attr.flags, pages) ||
+	    index_count(&space->index) > space->limit[SEAM_LIMIT_AREAS])
+		return -SEAM_ENOMEM;
+	err = commit_charge(space, pages);
+	if (err)
+		return err;
+	join.area.attr = area_intern(space, &attr);
+	if (!join.area.attr)
+		return -SEAM_EALLOC;
+	join_new_decide(space, &join);
+	err = join_new_commit(space, &join, &cursor);
+	if (!err && space->mm.def_flags & SEAM_VM_LOCKED)
+		err = fault_populate_all(space, old, new);
+	return err;
+}
+
+/* What lies between the breaks, if anything does: there must be something to take away. */
+static int shrink(struct seam_space *space, uint64_t new, uint64_t old)
+{
+	if (place_is_free(space, new, old))
+		return -SEAM_EINVAL;
+	return unmap_range(space, new, old);
+}
+
+int linux_brk(struct seam_space *space, uint64_t addr, uint64_t *ret_brk)
+{
+	struct mm *mm = &space->mm;
+	uint64_t old = page_up(space, mm->brk), new = page_up(space, addr);
+	int err = 0;
+
+	if (addr >= mm->start_brk && !exceeds_data(space, addr)) {
+		if (new > old)
+			err = grow(space, old, new);
+		else if (new < old)
+			err = shrink(space, new, old);
+		if (err == -SEAM_EALLOC)
+			return err;
+		if (!err)
+			mm->brk = addr;
+	}
+	*ret_brk = mm->brk;
+	return 0;
+}

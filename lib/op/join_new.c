@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/op/join_new.h"
+
+#include "lib/join.h"
+
+bool join_close_forbids(const struct seam_space *space, const struct area *neighbour)
+{
+	return rule(space, SEAM_RULE_close) == 1 &&
+	       area_attr(space, neighbour)->traits & SEAM_TRAIT_CLOSE;
+}
+
+bool join_may_remove(const struct seam_space *space, const struct area *area)
+{
+	return !rule(space, SEAM_RULE_close) ||
+	       !(area_attr(space, area)->traits & SEAM_TRAIT_CLOSE);
+}
+
+bool join_keep_sticky(struct seam_space *space, struct area *area, uint64_t flags)
+{
+	struct attr attr;
+
+	flags &= rule(space, SEAM_RULE_sticky) ? SEAM_VM_MAYBE_GUARD : 0;
+	if (!(flags & ~area_flags(space, area)))
+		return true;
+	attr = *area_attr(space, area);
+	attr.flags |= flags;
+	area->attr = area_intern(space, &attr);
+	return area->attr;
+}
+
+static void find_neighbours(const struct seam_space *space, struct join_new *join)
+{
+	const struct index *index = &space->index;
+
+	join->has_next = index_seek(index, join->area.start, &join->next_at);
+	join->prev_at = join->next_at;
+	join->has_prev = index_prev(index, &join->prev_at);
+	if (join->has_next)
+		index_load(index, &join->next_at, &join->next);
+	if (join->has_prev)
+		index_load(index, &join->prev_at, &join->prev);
+	join->has_next = join->has_next && join->next.start == join->area.end;
+	join->has_prev = join->has_prev && join->prev.end == join->area.start &&
+			 join->prev.end > join->prev_above;
+}
+
+static bool fits(const struct seam_space *space, const struct join_new *join,
+		 enum join_neighbour side)
+{
+	const struct area *neighbour = side == NEIGHBOUR_LEFT ? &join->prev : &join->next;
+
+	if (join->apart_from && neighbour->start == join->apart_from)
+		return false;
+	if (join_close_forbids(space, neighbour))
+		return false;
+	return side == NEIGHBOUR_LEFT ? join_check(space, neighbour, &join->area, side)
+				      : join_check(space, &join->area, neighbour, side);
+}
+
+/*
+ * Both neighbours fit the range, but do they fit each other? The range then stands for one of them:
+ * it has its anonymous memory.
+ */
+static bool fit_each_other(const struct seam_space *space, const struct join_new *join)
+{
+	uint32_t left = anon_vma_of(space->family, join->prev.anon);
+	uint32_t right = anon_vma_of(space->family, join->next.anon);
+
+	return !rule(space, SEAM_RULE_anon_vma) || !left || !right || left == right;
+}
+
+/* 6.1 - 6.11 mmap_region: the right one first, then the left as a neighbour of both. */
+static void decide_right_first(const struct seam_space *space, struct join_new *join)
+{
+	struct area area = join->area;
+
+	join->joins_right = join->has_next && fits(space, join, NEIGHBOUR_RIGHT);
+	if (join->joins_right)
+		join->area.anon = join->next.anon;
+	join->joins_left = join->has_prev && fits(space, join, NEIGHBOUR_LEFT);
+	join->area = area;
+}
+
+static void decide_left_first(const struct seam_space *space, struct join_new *join)
+{
+	join->joins_left = join->has_prev && fits(space, join, NEIGHBOUR_LEFT);
+	join->joins_right = join->has_next && fits(space, join, NEIGHBOUR_RIGHT) &&
+			    (!join->joins_left || fit_each_other(space, join));
+}
+
+void join_new_decide(struct seam_space *space, struct join_new *join)
+{
+	struct seam_stats *stats = &space->mm.stats;
+
+	find_neighbours(space, join);
+	join->has_next = join->has_next && !join->left_only;
+	join->joins_left = join->joins_right = false;
+	if (rule(space, SEAM_RULE_special) && area_flags(space, &join->area) & SEAM_VM_SPECIAL)
+		return;
+	if (join->right_first)
+		decide_right_first(space, join);
+	else
+		decide_left_first(space, join);
+	if (join->joins_left && join->joins_right && !join_may_remove(space, &join->next))
+		join->joins_right = false;
+	stats->join_tries += join->has_prev + join->has_next;
+	stats->joins += join->joins_left + join->joins_right;
+}
+
+/* [prev)[area)[next) -> [prev		) */
+static int grow_prev(struct seam_space *space, const struct join_new *join,
+		     struct cursor *ret_cursor)
+{
+	struct area grown = join->prev;
+	uint64_t sticky = area_flags(space, &join->area);
+	int err;
+
+	*ret_cursor = join->prev_at;
+	grown.end = join->area.end;
+	if (join->joins_right) {
+		struct cursor at = join->next_at;
+
+		grown.end = join->next.end;
+		sticky |= area_flags(space, &join->next);
+		if (!grown.anon)
+			grown.anon = join->next.anon;
+		err = area_remove(space, &at);
+		if (err)
+			return err;
+		index_prev(&space->index, &at);
+		*ret_cursor = at;
+	}
+	if (!grown.anon)
+		grown.anon = join->area.anon;
+	if (!join_keep_sticky(space, &grown, sticky))
+		return -SEAM_EALLOC;
+	return area_store(space, ret_cursor, &grown);
+}
+
+/* [area)[next) -> [next	) */
+static int grow_next(struct seam_space *space, const struct join_new *join,
+		     struct cursor *ret_cursor)
+{
+	struct area grown = join->next;
+
+	*ret_cursor = join->next_at;
+	grown.start = join->area.start;
+	grown.pgoff -= pages_of(space, join->area.end - join->area.start);
+	if (!grown.anon)
+		grown.anon = join->area.anon;
+	if (!join_keep_sticky(space, &grown, area_flags(space, &join->area)))
+		return -SEAM_EALLOC;
+	return area_store(space, ret_cursor, &grown);
+}
+
+int join_new_commit(struct seam_space *space, const struct join_new *join,
+		    struct cursor *ret_cursor)
+{
+	if (join->joins_left)
+		return grow_prev(space, join, ret_cursor);
+	if (join->joins_right)
+		return grow_next(space, join, ret_cursor);
+	return area_insert(space, &join->area, ret_cursor);
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/op/fault.h"
+#include "lib/op/join_new.h"
+#include "lib/op/limits.h"
+#include "lib/op/op.h"
+#include "lib/op/placement.h"
+#include "lib/op/unmap.h"
+
+/* linux/fcntl.h: a sealed memfd cannot be mapped shared for writing */
+#define F_SEAL_WRITE 0x8u
+#define F_SEAL_FUTURE_WRITE 0x10u
+
+/* MAP_HUGE_2MB and MAP_HUGE_1GB */
+#define HUGE_SIZES 0x7c000000u
+
+/* What MAP_SHARED_VALIDATE knows: all before it, without what came later. */
+#define LEGACY_FLAGS                                                                               \
+	(SEAM_MAP_SHARED | SEAM_MAP_PRIVATE | SEAM_MAP_FIXED | SEAM_MAP_ANONYMOUS |                \
+	 SEAM_MAP_DENYWRITE | SEAM_MAP_EXECUTABLE | SEAM_MAP_GROWSDOWN | SEAM_MAP_LOCKED |         \
+	 SEAM_MAP_NORESERVE | SEAM_MAP_POPULATE | SEAM_MAP_NONBLOCK | SEAM_MAP_STACK |             \
+	 SEAM_MAP_HUGETLB | SEAM_MAP_32BIT | SEAM_MAP_ABOVE4G | HUGE_SIZES)
+
+/* One call on its way: the arguments as they are worked out. */
+struct mapping {
+	const struct seam_file *file; /* NULL: anonymous */
+	uint64_t addr, len, pgoff;
+	uint32_t prot, map_flags;
+	uint64_t flags; /* of the area */
+	uint32_t traits;
+	uint64_t object; /* identity of the file or of the shared memory's object */
+};
+
+/* What is given as arguments alone (6.18 mm/mmap.c ksys_mmap_pgoff, do_mmap). */
+static int check_arguments(const struct seam_space *space, const struct seam_mmap *args,
+			   struct mapping *map)
+{
+	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
+
+	*map = (struct mapping) {
+		.addr = args->addr,
+		.len = args->len,
+		.pgoff = args->pgoff,
+		.prot = args->prot,
+		.map_flags = args->flags,
+	};
+	if (!(args->flags & SEAM_MAP_ANONYMOUS)) {
+		if (!args->file)
+			return -SEAM_EBADF;
+		map->file = args->file;
+		if (map->file->traits & SEAM_FILE_HUGETLB)
+			map->len = (map->len + huge - 1) & ~(huge - 1);
+		else if (args->flags & SEAM_MAP_HUGETLB)
+			return -SEAM_EINVAL;
+	} else if (args->flags & SEAM_MAP_HUGETLB) {
+		map->len = (map->len + huge - 1) & ~(huge - 1);
+	}
+	if (!map->len)
+		return -SEAM_EINVAL;
+	if (map->prot & SEAM_PROT_READ && space->flags & SEAM_SPACE_READ_IMPLIES_EXEC &&
+	    !(map->file && map->file->traits & SEAM_FILE_NOEXEC))
+		map->prot |= SEAM_PROT_EXEC;
+	if (map->map_flags & SEAM_MAP_FIXED_NOREPLACE)
+		map->map_flags |= SEAM_MAP_FIXED;
+	if (!(map->map_flags & SEAM_MAP_FIXED))
+		map->addr = place_round_hint(space, map->addr);
+	map->len = page_up(space, map->len);
+	if (!map->len)
+		return -SEAM_ENOMEM;
+	if (map->pgoff + pages_of(space, map->len) < map->pgoff)
+		return -SEAM_EOVERFLOW;
+	return 0;
+}
+
+/* calc_vm_prot_bits, calc_vm_flag_bits */
+static uint64_t first_flags(const struct seam_space *space, const struct mapping *map)
+{
+	uint64_t flags = map->prot & SEAM_VM_RWX;
+
+	flags |= SEAM_VM_MAYREAD | SEAM_VM_MAYWRITE | SEAM_VM_MAYEXEC | space->mm.def_flags;
+	if (map->map_flags & SEAM_MAP_GROWSDOWN)
+		flags |= SEAM_VM_GROWSDOWN;
+	if (map->map_flags & SEAM_MAP_LOCKED)
+		flags |= SEAM_VM_LOCKED;
+	if (map->map_flags & SEAM_MAP_SYNC)
+		flags |= SEAM_VM_SYNC;
+	if (map->map_flags & SEAM_MAP_STACK && rule(space, SEAM_RULE_stack_nh) &&
+	    space->flags & SEAM_SPACE_THP)
+		flags |= SEAM_VM_NOHUGEPAGE;
+	return flags;
+}
+
+static bool is_hugetlb(const struct mapping *map)
+{
+	return map->file ? map->file->traits & SEAM_FILE_HUGETLB
+			 : map->map_flags & SEAM_MAP_HUGETLB;
+}
+
+static int choose_address(const struct seam_space *space, const struct seam_mmap *args,
+			  struct mapping *map)
+{
+	struct place place = {
+		.addr = map->addr,
+		.len = map->len,
+		.pgoff = map->pgoff,
+		.align = is_hugetlb(map) ? UINT64_C(1) << space->arch->huge_shift : 0,
+		.flags = map->map_flags,
+		.file = map->file || map->map_flags & SEAM_MAP_SHARED || is_hugetlb(map),
+		.aligning_file = map->file && map->file->traits & SEAM_FILE_THP_ALIGN,
+		.given = args->place,
+		.at = args->at,
+	};
+	int err = place_find(space, &place, &map->addr);
+
+	if (err)
+		return err;
+	if (map->map_flags & SEAM_MAP_FIXED_NOREPLACE &&
+	    !place_is_free(space, map->addr, map->addr + map->len))
+		return -SEAM_EEXIST;
+	return 0;
+}
+
+static int check_shared_file(struct mapping *map)
+{
+	uint32_t traits = map->file->traits;
+
+	if (map->prot & SEAM_PROT_WRITE && !(traits & SEAM_FILE_WRITE))
+		return -SEAM_EACCES;
+	if (traits & SEAM_FILE_APPEND && traits & SEAM_FILE_WRITE)
+		return -SEAM_EACCES;
+	map->flags |= SEAM_VM_SHARED | SEAM_VM_MAYSHARE;
+	if (!(traits & SEAM_FILE_WRITE))
+		map->flags &= ~(SEAM_VM_MAYWRITE | SEAM_VM_SHARED);
+	return 0;
+}
+
+/* 6.18 mm/memfd.c check_write_seal */
+static int check_seals(struct mapping *map)
+{
+	if (!(map->file->seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) ||
+	    !(map->flags & SEAM_VM_SHARED))
+		return 0;
+	if (map->flags & SEAM_VM_WRITE)
+		return -SEAM_EPERM;
+	map->flags &= ~SEAM_VM_MAYWRITE;
+	return 0;
+}
+
+static int check_file(const struct seam_space *space, struct mapping *map)
+{
+	uint32_t traits = map->file->traits;
+	int err;
+
+	if (map->pgoff + pages_of(space, map->len) > UINT64_C(1) << (63 - space->page_shift))
+		return -SEAM_EOVERFLOW;
+	switch (map->map_flags & SEAM_MAP_TYPE) {
+	case SEAM_MAP_SHARED_VALIDATE:
+		if (map->map_flags & ~LEGACY_FLAGS)
+			return -SEAM_EOPNOTSUPP;
+		/* fall through */
+	case SEAM_MAP_SHARED:
+		err = check_shared_file(map);
+		if (err)
+			return err;
+		break;
+	case SEAM_MAP_PRIVATE:
+		break;
+	default:
+		return -SEAM_EINVAL;
+	}
+	if (!(traits & SEAM_FILE_READ))
+		return -SEAM_EACCES;
+	if (traits & SEAM_FILE_NOEXEC) {
+		if (map->flags & SEAM_VM_EXEC)
+			return -SEAM_EPERM;
+		map->flags &= ~SEAM_VM_MAYEXEC;
+	}
+	if (traits & SEAM_FILE_NO_MMAP)
+		return -SEAM_ENODEV;
+	if (map->flags & SEAM_VM_GROWSDOWN)
+		return -SEAM_EINVAL;
+	return check_seals(map);
+}
+
+static int check_droppable(const struct seam_space *space, struct mapping *map)
+{
+	if (!rule(space, SEAM_RULE_droppable))
+		return -SEAM_EINVAL;
+	if (map->map_flags & (SEAM_MAP_LOCKED | SEAM_MAP_HUGETLB) || map->flags & SEAM_VM_GROWSDOWN)
+		return -SEAM_EINVAL;
+	map->flags |= SEAM_VM_DROPPABLE | SEAM_VM_NORESERVE | SEAM_VM_WIPEONFORK | SEAM_VM_DONTDUMP;
+	return 0;
+}
+
+static int check_anonymous(const struct seam_space *space, struct mapping *map)
+{
+	int err;
+
+	switch (map->map_flags & SEAM_MAP_TYPE) {
+	case SEAM_MAP_SHARED:
+		if (map->flags & SEAM_VM_GROWSDOWN)
+			return -SEAM_EINVAL;
+		map->pgoff = 0;
+		map->flags |= SEAM_VM_SHARED | SEAM_VM_MAYSHARE;
+		return 0;
+	case SEAM_MAP_DROPPABLE:
+		err = check_droppable(space, map);
+		if (err)
+			return err;
+		break;
+	case SEAM_MAP_PRIVATE:
+		break;
+	default:
+		return -SEAM_EINVAL;
+	}
+	map->pgoff = is_hugetlb(map) ? 0 : pages_of(space, map->addr);
+	return 0;
+}
+
+static int check_locking(const struct seam_space *space, const struct mapping *map)
+{
+	if (map->map_flags & SEAM_MAP_LOCKED && !limit_may_lock(space))
+		return -SEAM_EPERM;
+	if (!limit_lock_fits(space, map->flags, pages_of(space, map->len)))
+		return -SEAM_EAGAIN;
+	return 0;
+}
+
+/* PR_SET_MDWE: writable memory is not executable (include/linux/mman.h map_deny_write_exec). */
+static bool denied_write_exec(const struct seam_space *space, uint64_t flags)
+{
+	return space->flags & SEAM_SPACE_MDWE && flags & SEAM_VM_EXEC && flags & SEAM_VM_WRITE;
+}
+
+/* What the driver adds: hugetlb areas are of a special kind, other files have their traits. */
+static void apply_file(struct seam_space *space, struct mapping *map)
+{
+	bool shared = map->flags & SEAM_VM_MAYSHARE;
+
+	if (map->file) {
+		map->object = map->file->id;
+		if (map->file->traits & SEAM_FILE_CLOSE)
+			map->traits |= SEAM_TRAIT_CLOSE;
+		if (map->file->traits & SEAM_FILE_SHMEM)
+			map->traits |= SEAM_TRAIT_SHMEM;
+	} else if (shared || is_hugetlb(map)) {
+		map->object = space->family->next_file++;
+		if (!is_hugetlb(map))
+			map->traits |= SEAM_TRAIT_SHMEM;
+	}
+	if (is_hugetlb(map)) {
+		map->flags |= SEAM_VM_HUGETLB | SEAM_VM_DONTEXPAND;
+		map->flags &= ~(SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT);
+		map->traits |= SEAM_TRAIT_CLOSE;
+	}
+}
+
+/* mm/ksm.c ksm_compatible, of a process that asked for it */
+static bool wants_ksm(const struct seam_space *space, const struct mapping *map)
+{
+	return space->flags & SEAM_SPACE_MERGE_ANY &&
+	       !(map->flags & (SEAM_VM_SHARED | SEAM_VM_MAYSHARE | SEAM_VM_SPECIAL |
+			       SEAM_VM_HUGETLB | SEAM_VM_DROPPABLE));
+}
+
+/* What a new object of shared memory is charged for as a whole (mm/shmem.c shmem_acct_size). */
+static int charge_object(struct seam_space *space, const struct mapping *map)
+{
+	uint64_t pages = pages_of(space, map->len);
+	int err;
+
+	if (map->file || is_hugetlb(map) || !(map->flags & SEAM_VM_SHARED) ||
+	    map->flags & SEAM_VM_NORESERVE)
+		return 0;
+	err = commit_charge(space, pages);
+	if (!err)
+		commit_release(space, pages);
+	return err;
+}
+
+/* Makes room, and takes what the new memory is charged (6.18 mm/vma.c __mmap_prepare). */
+static int make_room(struct seam_space *space, struct mapping *map)
+{
+	uint64_t end = map->addr + map->len, pages = pages_of(space, map->len);
+	struct unmapped old;
+	bool charged = commit_wanted(map->flags);
+	int err = unmap_prepare(space, map->addr, end, &old);
+
+	if (err)
+		return err;
+	if (!limit_may_expand(space, map->flags, pages - old.pages))
+		return -SEAM_ENOMEM;
+	if (rule(space, SEAM_RULE_clear_first)) {
+		err = unmap_commit(space, map->addr, end);
+		if (!err && charged)
+			err = commit_charge(space, pages);
+	} else {
+		if (charged && pages > old.charged)
+			err = commit_charge(space, pages - old.charged);
+		if (err)
+			return err;
+		if (charged) {
+			/* what the old memory was charged is the new one's now */
+			space->mm.committed_pages += old.charged;
+		}
+		err = old.pages ? unmap_commit(space, map->addr, end) : 0;
+	}
+	if (charged)
+		map->flags |= SEAM_VM_ACCOUNT;
+	return err;
+}
+
+static int insert(struct seam_space *space, const struct mapping *map, struct cursor *ret_cursor)
+{
+	struct attr attr = { .flags = map->flags, .file = map->object, .traits = map->traits };
+	struct join_new join = {
+		.area = {
+			.start = map->addr,
+			.end = map->addr + map->len,
+			.pgoff = map->pgoff,
+		},
+		.right_first = rule(space, SEAM_RULE_fill_right),
+	};
+	bool ksm = wants_ksm(space, map);
+	int err;
+
+	if (ksm && rule(space, SEAM_RULE_ksm) >= 2)
+		attr.flags |= SEAM_VM_MERGEABLE;
+	join.area.attr = area_intern(space, &attr);
+	if (!join.area.attr)
+		return -SEAM_EALLOC;
+	join_new_decide(space, &join);
+	if (!join.joins_left && !join.joins_right) {
+		err = charge_object(space, map);
+		if (err)
+			return err;
+	}
+	err = join_new_commit(space, &join, ret_cursor);
+	if (!err && ksm && rule(space, SEAM_RULE_ksm) == 1 && !join.joins_left && !join.joins_right)
+		err = area_set_flags(space, ret_cursor, attr.flags | SEAM_VM_MERGEABLE);
+	return err;
+}
+
+/* The pages of MAP_POPULATE and of locked memory; errors here do not fail the call. */
+static int populate(struct seam_space *space, const struct mapping *map)
+{
+	bool asked = (map->map_flags & (SEAM_MAP_POPULATE | SEAM_MAP_NONBLOCK)) ==
+		     SEAM_MAP_POPULATE;
+
+	if (!asked && !(map->flags & SEAM_VM_LOCKED))
+		return 0;
+	return fault_populate_all(space, map->addr, map->addr + map->len);
+}
+
+int linux_mmap(struct seam_space *space, const struct seam_mmap *args, uint64_t *ret_addr)
+{
+	struct cursor cursor;
+	struct mapping map;
+	int err = check_arguments(space, args, &map);
+
+	if (err)
+		return err;
+	if (index_count(&space->index) > space->limit[SEAM_LIMIT_AREAS])
+		return -SEAM_ENOMEM;
+	map.flags = first_flags(space, &map);
+	err = choose_address(space, args, &map);
+	if (!err)
+		err = check_locking(space, &map);
+	if (!err)
+		err = map.file ? check_file(space, &map) : check_anonymous(space, &map);
+	if (err)
+		return err;
+	if (map.map_flags & SEAM_MAP_NORESERVE && (space->overcommit != 2 || is_hugetlb(&map)))
+		map.flags |= SEAM_VM_NORESERVE;
+	if (denied_write_exec(space, map.flags))
+		return -SEAM_EACCES;
+	apply_file(space, &map);
+	err = make_room(space, &map);
+	if (!err)
+		err = insert(space, &map, &cursor);
+	if (!err)
+		err = populate(space, &map);
+	if (!err)
+		*ret_addr = map.addr;
+	return err;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/op/placement.h"
+
+#define LOW_BEGIN UINT64_C(0x40000000) /* MAP_32BIT searches from here ... */
+#define LOW_END UINT64_C(0x80000000)   /* ... to here */
+#define ABOVE_4G (UINT64_C(1) << 32)
+
+uint64_t place_round_hint(const struct seam_space *space, uint64_t addr)
+{
+	addr = page_down(space, addr);
+	if (addr && addr < space->min_addr)
+		return page_up(space, space->min_addr);
+	return addr;
+}
+
+uint64_t place_start_with_gap(const struct seam_space *space, const struct area *area)
+{
+	if (!(area_flags(space, area) & SEAM_VM_GROWSDOWN))
+		return area->start;
+	return area->start > space->stack_gap ? area->start - space->stack_gap : 0;
+}
+
+/* The first area that ends behind @addr. */
+static bool area_behind(const struct seam_space *space, uint64_t addr, struct area *ret_area)
+{
+	struct cursor cursor;
+
+	if (!index_seek(&space->index, addr, &cursor))
+		return false;
+	index_load(&space->index, &cursor, ret_area);
+	return true;
+}
+
+bool place_is_free(const struct seam_space *space, uint64_t start, uint64_t end)
+{
+	struct area area;
+
+	return !area_behind(space, start, &area) || area.start >= end;
+}
+
+/* The range lies free below the gap of what comes next. */
+static bool usable(const struct seam_space *space, uint64_t addr, uint64_t len)
+{
+	struct area area;
+
+	return !area_behind(space, addr, &area) || addr + len <= place_start_with_gap(space, &area);
+}
+
+static uint64_t lowest_allowed(const struct seam_space *space, uint64_t lo)
+{
+	return lo < space->min_addr ? page_up(space, space->min_addr) : lo;
+}
+
+/*
+ * At the top of the highest gap in [lo, hi) that holds @len and, with @align, room to align.
+ * Source: 6.18 mm/vma.c unmapped_area_topdown.
+ */
+static bool search_down(const struct seam_space *space, uint64_t len, uint64_t align, uint64_t lo,
+			uint64_t hi, uint64_t *ret_addr)
+{
+	uint64_t room = len + (align ? align - page_size(space) : 0);
+	uint64_t start, end, addr;
+	struct area above;
+
+	lo = lowest_allowed(space, lo);
+	while (index_gap_highest(&space->index, room, lo, hi, &start, &end)) {
+		if (area_behind(space, end, &above) && place_start_with_gap(space, &above) < end) {
+			hi = place_start_with_gap(space, &above);
+			continue;
+		}
+		addr = end - len;
+		*ret_addr = align ? addr & ~(align - 1) : addr;
+		return true;
+	}
+	return false;
+}
+
+/* At the bottom of the lowest gap (6.18 mm/vma.c unmapped_area). */
+static bool search_up(const struct seam_space *space, uint64_t len, uint64_t align, uint64_t lo,
+		      uint64_t hi, uint64_t *ret_addr)
+{
+	uint64_t room = len + (align ? align - page_size(space) : 0);
+	uint64_t start, end, addr;
+	struct area above;
+
+	lo = lowest_allowed(space, lo);
+	while (index_gap_lowest(&space->index, room, lo, hi, &start, &end)) {
+		addr = align ? (start + align - 1) & ~(align - 1) : start;
+		if (area_behind(space, end, &above) &&
+		    place_start_with_gap(space, &above) < addr + room) {
+			lo = above.end;
+			continue;
+		}
+		*ret_addr = addr;
+		return true;
+	}
+	return false;
+}
+
+static int find_upward(const struct seam_space *space, const struct place *place, uint64_t len,
+		       uint64_t *ret_addr)
+{
+	bool low = place->flags & SEAM_MAP_32BIT && space->user_end > ABOVE_4G;
+	uint64_t lo = low ? LOW_BEGIN : space->legacy_base;
+	uint64_t hi = low ? LOW_END : space->user_end;
+	uint64_t addr = place->addr;
+
+	if (len > hi)
+		return -SEAM_ENOMEM;
+	if (addr && hi - len >= addr && usable(space, addr, len)) {
+		*ret_addr = addr;
+		return 0;
+	}
+	return search_up(space, len, place->align, lo, hi, ret_addr) ? 0 : -SEAM_ENOMEM;
+}
+
+/* A free range of @len by the layout of the space, the hint first. */
+static int find_plainly(const struct seam_space *space, const struct place *place, uint64_t len,
+			uint64_t *ret_addr)
+{
+	bool above_4g = place->flags & SEAM_MAP_ABOVE4G && rule(space, SEAM_RULE_above4g);
+	uint64_t addr = place->addr;
+
+	if (len > space->user_end)
+		return -SEAM_ENOMEM;
+	if (space->flags & SEAM_SPACE_BOTTOM_UP || place->flags & SEAM_MAP_32BIT)
+		return find_upward(space, place, len, ret_addr);
+	if (addr && space->user_end - len >= addr && usable(space, addr, len)) {
+		*ret_addr = addr;
+		return 0;
+	}
+	if (search_down(space, len, place->align, above_4g ? ABOVE_4G : page_size(space),
+			space->mmap_base, ret_addr))
+		return 0;
+	return find_upward(space, place, len, ret_addr);
+}
+
+/* Whether this mapping is to begin where its file offset has a huge page's boundary. */
+static bool wants_huge(const struct seam_space *space, const struct place *place)
+{
+	unsigned int value = rule(space, SEAM_RULE_thp_align);
+	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
+
+	if (!(space->flags & SEAM_SPACE_THP) || space->user_end <= ABOVE_4G)
+		return false;
+	if (place->file)
+		return value && place->aligning_file;
+	return value == 2 || (value >= 3 && !place->addr && !(place->len & (huge - 1)));
+}
+
+/*
+ * With a huge page of room more than needed, then moved up to the boundary: at the top of the
+ * gap this leaves up to a huge page free (6.18 mm/huge_memory.c __thp_get_unmapped_area).
+ */
+static bool find_huge(const struct seam_space *space, const struct place *place, uint64_t *ret_addr)
+{
+	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
+	uint64_t offset = place->file ? place->pgoff << space->page_shift : 0;
+	uint64_t first = (offset + huge - 1) & ~(huge - 1);
+	uint64_t padded = place->len + huge;
+	uint64_t addr, up;
+
+	if (offset + place->len <= first || offset + place->len - first < huge)
+		return false;
+	if (padded < place->len || offset + padded < offset)
+		return false;
+	if (find_plainly(space, place, padded, &addr))
+		return false;
+	if (addr != place->addr) {
+		up = (offset - addr) & (huge - 1);
+		if (!up && !(space->flags & SEAM_SPACE_BOTTOM_UP))
+			up = huge;
+		addr += up;
+	}
+	*ret_addr = addr;
+	return true;
+}
+
+static int search(const struct seam_space *space, const struct place *place, uint64_t *ret_addr)
+{
+	if (place->given) {
+		if (!place_is_free(space, place->at, place->at + place->len))
+			return -SEAM_EINVAL;
+		*ret_addr = place->at;
+		return 0;
+	}
+	if (wants_huge(space, place) && find_huge(space, place, ret_addr))
+		return 0;
+	return find_plainly(space, place, place->len, ret_addr);
+}
+
+int place_find(const struct seam_space *space, const struct place *place, uint64_t *ret_addr)
+{
+	uint64_t addr = place->addr;
+	int err;
+
+	if (place->len > space->user_end)
+		return -SEAM_ENOMEM;
+	if (place->align && place->flags & SEAM_MAP_FIXED && addr & (place->align - 1))
+		return -SEAM_EINVAL;
+	if (!(place->flags & SEAM_MAP_FIXED)) {
+		err = search(space, place, &addr);
+		if (err)
+			return err;
+	}
+	if (addr > space->user_end - place->len)
+		return -SEAM_ENOMEM;
+	if (addr & (page_size(space) - 1))
+		return -SEAM_EINVAL;
+	if (addr < space->min_addr_sysctl && !(space->may & SEAM_MAY_RAWIO))
+		return -SEAM_EPERM;
+	*ret_addr = addr;
+	return 0;
+}

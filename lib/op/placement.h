@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lib/op/placement.h - where a mapping goes (6.18 mm/mmap.c __get_unmapped_area, arch/x86/kernel/
+ * sys_x86_64.c).
+ */
+#ifndef LIB_OP_PLACEMENT_H
+#define LIB_OP_PLACEMENT_H
+
+#include "lib/space.h"
+
+struct place {
+	uint64_t addr; /* hint, or the place with SEAM_MAP_FIXED */
+	uint64_t len;
+	uint64_t pgoff;
+	uint64_t align;	    /* nonzero: huge pages of hugetlb */
+	uint32_t flags;	    /* SEAM_MAP_* */
+	bool file;	    /* a file, or an object behind shared memory */
+	bool aligning_file; /* of a file system that aligns large maps */
+	bool given;	    /* the answer to the search is known: at */
+	uint64_t at;
+};
+
+/* A hint as mmap rounds it: down to a page, up to the lowest address allowed. 0: no hint. */
+uint64_t place_round_hint(const struct seam_space *space, uint64_t addr);
+
+/*
+ * The address, which is free unless SEAM_MAP_FIXED asks for it.
+ *  -SEAM_ENOMEM  no room, or beyond user space
+ *  -SEAM_EINVAL  a fixed address that is not aligned; a given one that is not free
+ *  -SEAM_EPERM   below vm.mmap_min_addr
+ */
+int place_find(const struct seam_space *space, const struct place *place, uint64_t *ret_addr);
+
+/* No area in [start, end). */
+bool place_is_free(const struct seam_space *space, uint64_t start, uint64_t end);
+
+/* Where the area begins with the gap that a growing stack keeps below it (vm_start_gap). */
+uint64_t place_start_with_gap(const struct seam_space *space, const struct area *area);
+
+#endif
