@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One kernel of a replay: the lives of its spaces, and the frame around each call. */
-#include "replay/lane.h"
+#include "replay/call.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -53,19 +53,6 @@ struct space_layout {
 	uint64_t mmap_base; /* 0: the architecture's */
 };
 
-/* A call on its way through one kernel. */
-struct call {
-	struct lane *lane;
-	struct lane_mm *mm;
-	struct seam_space *space;
-	const struct event *event;
-	const uint64_t *arg; /* references resolved */
-	bool known;	     /* the record tells the result */
-	bool worked;	     /* it does, and the call succeeded */
-	struct replay_outcome outcome;
-	int error; /* of ours: -ENOMEM */
-};
-
 /* lane.c: 0 or -ENOMEM. Space numbers come one after another. */
 void lane_init(struct lane *lane, const struct trace *trace, const struct replay_options *options,
 	       unsigned int number, struct replay_result *result);
@@ -78,19 +65,8 @@ int lane_call(struct lane *lane, const struct event *event, uint64_t number,
 int lane_touch(struct lane *lane, const struct event *event);
 int lane_change(struct lane *lane, const struct event *event);
 
-/* apply.c: what a call does to the space. call->outcome and call->error are set. */
-void call_apply(struct call *call);
-
 /* touch.c */
 
-/* Private anonymous memory [at, at + len) was made; @writable: it counts as touched when eager. */
-void touch_made(struct call *call, uint64_t at, uint64_t len, bool writable);
-/* [at, at + len) may be writable now: what of it was never touched is. */
-void touch_after_protect(struct call *call, uint64_t at, uint64_t len);
-/* Other memory, or none, is at [at, at + len) now. */
-void touch_gone(struct call *call, uint64_t at, uint64_t len);
-/* [from, from + len) is at @to now. */
-void touch_moved(struct call *call, uint64_t from, uint64_t len, uint64_t to);
 /* All private anonymous writable areas that are not faulted. */
 int touch_all(struct lane *lane, struct lane_mm *mm);
 /* Faults in [at, at + len); *ret_done as of seam_space_touch. */
@@ -108,14 +84,6 @@ uint64_t kernel_bytes(const struct lane *lane, const struct seam_space *space, b
 static inline bool is_private_anonymous(const struct seam_area *area)
 {
 	return !area->file && !(area->flags & (SEAM_VM_SHARED | SEAM_VM_MAYSHARE));
-}
-
-/* The result of a library call: notes our own failures. */
-static inline int call_check(struct call *call, int err)
-{
-	if (err == -SEAM_EALLOC)
-		call->error = err;
-	return err;
 }
 
 #endif

@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 
-#include "replay/lane.h"
+#include "replay/call.h"
 
 int touch_range(struct lane *lane, struct lane_mm *mm, uint64_t at, uint64_t len, bool write,
 		uint64_t *ret_done)
@@ -32,12 +32,6 @@ static bool is_eager(const struct call *call)
 	return call->lane->touch == TOUCH_EAGER;
 }
 
-static void note(struct call *call, int err)
-{
-	if (err)
-		call->error = -SEAM_EALLOC;
-}
-
 void touch_made(struct call *call, uint64_t at, uint64_t len, bool writable)
 {
 	struct range_map *untouched = &call->mm->untouched;
@@ -45,11 +39,11 @@ void touch_made(struct call *call, uint64_t at, uint64_t len, bool writable)
 	if (!is_eager(call))
 		return;
 	if (!writable) {
-		note(call, range_map_set(untouched, at, at + len, 0));
+		call_keep(call, range_map_set(untouched, at, at + len, 0));
 		return;
 	}
 	if (!range_map_is_empty(untouched))
-		note(call, range_map_clear(untouched, at, at + len));
+		call_keep(call, range_map_clear(untouched, at, at + len));
 	call_check(call, touch_range(call->lane, call->mm, at, len, true, NULL));
 }
 
@@ -66,7 +60,7 @@ static void touch_writable(struct call *call, uint64_t start, uint64_t end)
 		if (is_private_anonymous(&area) && area.flags & SEAM_VM_WRITE) {
 			call_check(call,
 				   touch_range(call->lane, call->mm, from, to - from, true, NULL));
-			note(call, range_map_clear(&call->mm->untouched, from, to));
+			call_keep(call, range_map_clear(&call->mm->untouched, from, to));
 		}
 		at = to;
 	}
@@ -89,7 +83,7 @@ void touch_after_protect(struct call *call, uint64_t at, uint64_t len)
 void touch_gone(struct call *call, uint64_t at, uint64_t len)
 {
 	if (!range_map_is_empty(&call->mm->untouched))
-		note(call, range_map_clear(&call->mm->untouched, at, at + len));
+		call_keep(call, range_map_clear(&call->mm->untouched, at, at + len));
 }
 
 void touch_moved(struct call *call, uint64_t from, uint64_t len, uint64_t to)
@@ -104,8 +98,8 @@ void touch_moved(struct call *call, uint64_t from, uint64_t len, uint64_t to)
 		uint64_t start = range.start > at ? range.start : at;
 
 		at = range.end < end ? range.end : end;
-		note(call, range_map_clear(untouched, start, at));
-		note(call, range_map_set(untouched, start - from + to, at - from + to, 0));
+		call_keep(call, range_map_clear(untouched, start, at));
+		call_keep(call, range_map_set(untouched, start - from + to, at - from + to, 0));
 	}
 }
 

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Calls that make and take away mappings. */
+#include "replay/call.h"
+
+/* ids of files that calls make themselves: far from those of the trace */
+#define FILE_OF_FD (UINT64_C(1) << 61)
+#define FILE_OF_SHM (UINT64_C(1) << 62)
+
+static const struct seam_file *file_of(const struct call *call, struct seam_file *file)
+{
+	const struct event *event = call->event;
+	const struct trace_file *known;
+
+	if (call->arg[3] & SEAM_MAP_ANONYMOUS)
+		return NULL;
+	*file = (struct seam_file) { .traits = SEAM_FILE_READ | SEAM_FILE_WRITE };
+	if (event->file) {
+		known = trace_file(call->lane->trace, event->file);
+		file->id = event->file;
+		if (known && known->traits)
+			file->traits = known->traits;
+		return file;
+	}
+	/* it was mapped, so there was a file behind the number */
+	if (!call->worked)
+		return NULL;
+	file->id = FILE_OF_FD | (call->arg[4] & UINT32_MAX);
+	return file;
+}
+
+static bool is_touchable(const struct seam_mmap *args)
+{
+	return args->flags & SEAM_MAP_ANONYMOUS && (args->flags & SEAM_MAP_TYPE) != SEAM_MAP_SHARED;
+}
+
+/* One mapping made at @at: what eager touches need to know. */
+static void mapped(struct call *call, const struct seam_mmap *args, uint64_t at)
+{
+	uint64_t start, end;
+
+	if (call->lane->touch != TOUCH_EAGER || !whole_pages(call, at, args->len, &start, &end))
+		return;
+	if (is_touchable(args))
+		touch_made(call, start, end - start, args->prot & SEAM_PROT_WRITE);
+	else
+		touch_gone(call, start, end - start);
+}
+
+static int map_one(struct call *call, const struct seam_mmap *args, uint64_t *ret_addr)
+{
+	int err = call_check(call, seam_space_mmap(call->space, args, ret_addr));
+
+	if (!err)
+		mapped(call, args, *ret_addr);
+	return err;
+}
+
+/* The record hands out [start, end) anew, and nothing freed it: it was freed unseen. */
+static void take_as_freed(struct call *call, uint64_t start, uint64_t end)
+{
+	struct ground *ground = &call->mm->ground;
+	struct seam_area area;
+	struct piece piece;
+
+	for (; ground_next(ground, start, end, &piece); start = piece.end) {
+		uint64_t len = piece.end - piece.start;
+
+		if (piece.kind == GROUND_HERE || piece.kind == GROUND_MOVED) {
+			if (!seam_area_find(call->space, piece.at, &area) ||
+			    area.start >= piece.at + len)
+				continue;
+			call_check(call, seam_space_forget(call->space, piece.at, piece.at + len));
+			touch_gone(call, piece.at, len);
+		}
+		if (piece.kind == GROUND_MOVED)
+			call_keep(call, ground_release(ground, piece.at, len));
+	}
+}
+
+/* Recorded memory came to lie at @recorded; under this kernel the call gave @err or @at. */
+static void settle(struct call *call, uint64_t recorded, uint64_t len, int err, uint64_t at)
+{
+	struct ground *ground = &call->mm->ground;
+
+	if (err)
+		call_keep(call, ground_lose(ground, recorded, len));
+	else
+		call_keep(call, ground_settle(ground, recorded, len, at));
+}
+
+/*
+ * A hint names an address in memory that the program has, or the end of it, or just below it; it
+ * goes with that memory.
+ */
+static uint64_t translate_hint(struct ground *ground, uint64_t hint, uint64_t len)
+{
+	uint64_t at;
+
+	if (!hint || range_map_is_empty(&ground->moved))
+		return hint;
+	at = ground_translate(ground, hint);
+	if (at != hint)
+		return at;
+	at = ground_translate(ground, hint - 1) + 1;
+	if (at != hint)
+		return at;
+	return ground_translate(ground, hint + len) - len;
+}
+
+/* A mapping that the kernel finds a place for. */
+void call_map_placed(struct call *call, struct seam_mmap *args)
+{
+	struct ground *ground = &call->mm->ground;
+	uint64_t recorded = 0, start, end, at = 0;
+	bool settles = call->worked && !((uint64_t)call->event->result & page_mask(call));
+	int err;
+
+	if (settles) {
+		recorded = (uint64_t)call->event->result;
+		settles = whole_pages(call, recorded, args->len, &start, &end);
+	}
+	if (settles && call->lane->may_be_reused)
+		take_as_freed(call, start, end);
+	if (call->lane->place_recorded && settles) {
+		args->place = 1;
+		args->at = recorded;
+	} else if (call->known) {
+		args->addr = translate_hint(ground, args->addr, args->len);
+	}
+	err = map_one(call, args, &at);
+	if (settles)
+		settle(call, start, end - start, err, at);
+	else if (!err && call->known && whole_pages(call, at, args->len, &start, &end))
+		call_keep(call, ground_take(ground, start, end - start));
+	call_finish(call, err ? err : (int64_t)at);
+}
+
+/* What the record replaced within [start, end), where the newcomer goes elsewhere. */
+void call_unmap(struct call *call, uint64_t start, uint64_t end)
+{
+	struct piece piece;
+
+	for (; ground_next(&call->mm->ground, start, end, &piece); start = piece.end) {
+		uint64_t len = piece.end - piece.start;
+
+		if (piece.kind != GROUND_HERE && piece.kind != GROUND_MOVED)
+			continue;
+		call_check(call, seam_space_munmap(call->space, piece.at, len));
+		touch_gone(call, piece.at, len);
+		if (piece.kind == GROUND_MOVED)
+			call_keep(call, ground_release(&call->mm->ground, piece.at, len));
+	}
+}
+
+/* One piece of a mapping at a fixed address. */
+static int map_piece(struct call *call, const struct seam_mmap *args, const struct piece *piece)
+{
+	struct seam_mmap part = *args;
+	uint64_t at = 0;
+	int err;
+
+	part.pgoff += (piece->start - args->addr) >> seam_space_page_shift(call->space);
+	part.len = piece->end - piece->start;
+	part.addr = piece->at;
+	if (piece->kind != GROUND_TAKEN)
+		return map_one(call, &part, &at);
+	/* another map is there under this kernel: the newcomer is placed anew */
+	if (!call->worked)
+		return (int)call->event->result;
+	call_unmap(call, piece->start, piece->end);
+	part.flags &= ~(SEAM_MAP_FIXED | SEAM_MAP_FIXED_NOREPLACE);
+	part.addr = 0;
+	err = map_one(call, &part, &at);
+	settle(call, piece->start, part.len, err, at);
+	return err;
+}
+
+void call_map_fixed(struct call *call, struct seam_mmap *args)
+{
+	struct ground *ground = &call->mm->ground;
+	uint64_t start, end, at = args->addr;
+	struct piece piece;
+	bool made = false;
+	int err = 0;
+
+	if (ground_is_plain(ground) || args->addr & page_mask(call) ||
+	    !whole_pages(call, args->addr, args->len, &start, &end)) {
+		err = map_one(call, args, &at);
+		call_finish(call, err ? err : (int64_t)at);
+		return;
+	}
+	ground_next_whole(ground, start, end, &piece);
+	if (piece.end == end && (piece.kind == GROUND_HERE || piece.kind == GROUND_MOVED)) {
+		args->addr = piece.at;
+		err = map_one(call, args, &at);
+		call_finish(call, err ? err : (int64_t)at);
+		return;
+	}
+	for (; !err && ground_next_whole(ground, start, end, &piece); start = piece.end) {
+		if (piece.kind == GROUND_GONE)
+			continue;
+		err = map_piece(call, args, &piece);
+		made = true;
+	}
+	if (made)
+		call_finish(call, err ? err : (int64_t)ground_translate(ground, args->addr));
+	else
+		call_skip(call);
+}
+
+/* Errors that tell of files and permissions, of which a trace tells too little to find them. */
+static bool is_about_the_file(int64_t result)
+{
+	switch (result) {
+	case -SEAM_EACCES:
+	case -SEAM_EPERM:
+	case -SEAM_ENODEV:
+	case -SEAM_EBADF:
+	case -SEAM_ETXTBSY:
+	case -SEAM_EOPNOTSUPP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void call_mmap(struct call *call)
+{
+	const uint64_t *arg = call->arg;
+	struct seam_file file;
+	struct seam_mmap args = {
+		.addr = arg[0],
+		.len = arg[1],
+		.prot = (uint32_t)arg[2],
+		.flags = (uint32_t)arg[3],
+		.pgoff = arg[5] >> seam_space_page_shift(call->space),
+		.file = file_of(call, &file),
+		.kernel = call->event->call == TRACE_CALL_kmmap,
+	};
+
+	if (arg[5] & page_mask(call)) {
+		call_finish(call, -SEAM_EINVAL);
+		return;
+	}
+	if (call->known && !(args.flags & SEAM_MAP_ANONYMOUS) &&
+	    is_about_the_file(call->event->result)) {
+		call_finish(call, call->event->result);
+		return;
+	}
+	if (args.flags & (SEAM_MAP_FIXED | SEAM_MAP_FIXED_NOREPLACE) && call->known)
+		call_map_fixed(call, &args);
+	else
+		call_map_placed(call, &args);
+}
+
+/* munmap */
+
+void call_munmap(struct call *call)
+{
+	struct ground *ground = &call->mm->ground;
+	uint64_t start, end, addr = call->arg[0], len = call->arg[1];
+	bool made = false, plain = ground_is_plain(ground);
+	struct piece piece;
+	int result = 0;
+
+	if (addr & page_mask(call) || !whole_pages(call, addr, len, &start, &end)) {
+		addr = ground_translate(ground, addr);
+		call_finish(call, call_check(call, seam_space_munmap(call->space, addr, len)));
+		return;
+	}
+	if (plain) {
+		result = call_check(call, seam_space_munmap(call->space, addr, len));
+		if (!result)
+			touch_gone(call, start, end - start);
+		call_finish(call, result);
+		return;
+	}
+	for (; ground_next(ground, start, end, &piece); start = piece.end) {
+		uint64_t size = piece.end - piece.start;
+		int err = 0;
+
+		if (piece.kind == GROUND_HERE || piece.kind == GROUND_MOVED) {
+			err = call_check(call, seam_space_munmap(call->space, piece.at, size));
+			if (!err)
+				touch_gone(call, piece.at, size);
+		}
+		made |= piece.kind != GROUND_GONE;
+		if (!err && piece.kind == GROUND_MOVED)
+			call_keep(call, ground_release(ground, piece.at, size));
+		if (call->worked && piece.kind != GROUND_HERE && piece.kind != GROUND_TAKEN)
+			call_keep(call, ground_forget(ground, piece.start, piece.end));
+		if (err && !result)
+			result = err;
+	}
+	if (made)
+		call_finish(call, result);
+	else
+		call_skip(call);
+}
+
+/* SysV shared memory: each attachment is a file of its own, with a close operation. */
+void call_shmat(struct call *call)
+{
+	const uint64_t shm_readonly = 010000, shm_remap = 040000;
+	struct seam_file file = {
+		.traits = SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_CLOSE | SEAM_FILE_SHMEM,
+	};
+	struct seam_mmap args = {
+		.addr = call->arg[1],
+		.len = call->arg[3],
+		.prot = SEAM_PROT_READ | (call->arg[2] & shm_readonly ? 0 : SEAM_PROT_WRITE),
+		.flags = SEAM_MAP_SHARED,
+		.file = &file,
+	};
+
+	if (!args.len || !call->worked) {
+		call_pass(call);
+		return;
+	}
+	file.id = FILE_OF_SHM | (uint64_t)call->event->result;
+	if (args.addr && call->arg[2] & shm_remap) {
+		args.flags |= SEAM_MAP_FIXED;
+		call_map_fixed(call, &args);
+	} else {
+		call_map_placed(call, &args);
+	}
+}
+
+void call_shmdt(struct call *call)
+{
+	uint64_t at = ground_translate(&call->mm->ground, call->arg[0]), file;
+	struct seam_area area;
+	int err = -SEAM_EINVAL;
+
+	if (!seam_area_find(call->space, at, &area) || area.start != at ||
+	    !(area.file & FILE_OF_SHM)) {
+		call_pass(call);
+		return;
+	}
+	for (file = area.file; area.file == file && area.start == at; at = area.end) {
+		uint64_t len = area.end - area.start;
+
+		err = call_check(call, seam_space_munmap(call->space, at, len));
+		if (err)
+			break;
+		call_keep(call, ground_forget(&call->mm->ground, call->arg[0], call->arg[0] + len));
+		call_keep(call, ground_release(&call->mm->ground, at, len));
+		if (!seam_area_find(call->space, at, &area))
+			break;
+	}
+	call_finish(call, err);
+}
+
+/* Since 4.0 a mapping anew of the same file (6.18 mm/mmap.c remap_file_pages). */
+void call_remap_file_pages(struct call *call)
+{
+	uint64_t at = ground_translate(&call->mm->ground, call->arg[0]);
+	struct seam_file file;
+	struct seam_area area;
+	struct seam_mmap args;
+
+	if (call->lane->version < 0x040000 || !seam_area_find(call->space, at, &area) ||
+	    area.start > at || !(area.flags & SEAM_VM_MAYSHARE)) {
+		call_pass(call);
+		return;
+	}
+	file = (struct seam_file) { .id = area.file, .traits = SEAM_FILE_READ | SEAM_FILE_WRITE };
+	args = (struct seam_mmap) {
+		.addr = at,
+		.len = call->arg[1],
+		.prot = (uint32_t)(area.flags & SEAM_VM_RWX),
+		.flags = SEAM_MAP_SHARED | SEAM_MAP_FIXED,
+		.pgoff = call->arg[3],
+		.file = &file,
+	};
+	call_finish(call, call_check(call, seam_space_mmap(call->space, &args, &at)));
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Calls over a range that change what areas are: protection, advice, locks, policies, names. */
+#include "replay/call.h"
+
+#define PR_SET_VMA 0x53564d61
+#define PR_SET_VMA_ANON_NAME 0
+#define UFFD_REGISTER 0xaa00
+#define UFFD_UNREGISTER 0xaa01
+
+static int protect(struct call *call, uint64_t at, uint64_t len)
+{
+	bool with_key = call->event->call == TRACE_CALL_pkey_mprotect;
+	uint32_t prot = (uint32_t)call->arg[2];
+	int key = with_key ? (int)call->arg[3] : -1;
+	int err = seam_space_mprotect(call->space, at, len, prot, key);
+	uint64_t start, end;
+
+	if (prot & SEAM_PROT_WRITE && !range_map_is_empty(&call->mm->untouched) &&
+	    whole_pages(call, at, len, &start, &end))
+		touch_after_protect(call, start, end - start);
+	return err;
+}
+
+void call_mprotect(struct call *call)
+{
+	call_over_range(call, call->arg[0], call->arg[1], protect, NEEDS_MEM);
+}
+
+static int advise(struct call *call, uint64_t at, uint64_t len)
+{
+	return seam_space_madvise(call->space, at, len, (int)call->arg[2]);
+}
+
+void call_madvise(struct call *call)
+{
+	call_over_range(call, call->arg[0], call->arg[1], advise, GOES_ON | NEEDS_MEM);
+}
+
+static int lock(struct call *call, uint64_t at, uint64_t len)
+{
+	uint32_t flags = call->event->call == TRACE_CALL_mlock2 ? (uint32_t)call->arg[2] : 0;
+
+	return seam_space_mlock(call->space, at, len, flags);
+}
+
+void call_mlock(struct call *call)
+{
+	call_over_range(call, call->arg[0], call->arg[1], lock, ROUNDS | NEEDS_MEM);
+}
+
+static int unlock(struct call *call, uint64_t at, uint64_t len)
+{
+	return seam_space_munlock(call->space, at, len);
+}
+
+void call_munlock(struct call *call)
+{
+	call_over_range(call, call->arg[0], call->arg[1], unlock, ROUNDS | NEEDS_MEM);
+}
+
+void call_mlockall(struct call *call)
+{
+	call_finish(call,
+		    call_check(call, seam_space_mlockall(call->space, (uint32_t)call->arg[0])));
+}
+
+void call_munlockall(struct call *call)
+{
+	call_finish(call, call_check(call, seam_space_munlockall(call->space)));
+}
+
+static int seal(struct call *call, uint64_t at, uint64_t len)
+{
+	return seam_space_mseal(call->space, at, len, call->arg[2]);
+}
+
+void call_mseal(struct call *call)
+{
+	call_over_range(call, call->arg[0], call->arg[1], seal, NEEDS_MEM);
+}
+
+/* Policies are equal by value: mode and nodes make one number, 0 for the default. */
+static uint32_t policy_number(uint64_t mode, uint64_t nodes)
+{
+	uint64_t mix = (mode << 1 | 1) * UINT64_C(0x9e3779b97f4a7c15) ^ nodes;
+
+	if (!(mode & 0xff))
+		return 0;
+	mix = (mix ^ mix >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+	return (uint32_t)(mix >> 32) | 1;
+}
+
+static int bind(struct call *call, uint64_t at, uint64_t len)
+{
+	return seam_space_mbind(call->space, at, len, policy_number(call->arg[2], call->arg[3]));
+}
+
+void call_mbind(struct call *call)
+{
+	call_over_range(call, call->arg[0], call->arg[1], bind, NEEDS_MEM);
+}
+
+static int set_name(struct call *call, uint64_t at, uint64_t len)
+{
+	return seam_space_set_name(call->space, at, len, (uint32_t)call->arg[4]);
+}
+
+void call_prctl(struct call *call)
+{
+	if (call->arg[0] == PR_SET_VMA && call->arg[1] == PR_SET_VMA_ANON_NAME)
+		call_over_range(call, call->arg[2], call->arg[3], set_name, GOES_ON | NEEDS_MEM);
+	else
+		call_pass(call);
+}
+
+static int watch(struct call *call, uint64_t at, uint64_t len)
+{
+	uint64_t flags = 0, mode = call->arg[4];
+
+	if ((call->arg[1] & 0xffff) == UFFD_UNREGISTER)
+		return seam_space_uffd_unregister(call->space, at, len);
+	flags |= mode & 1 ? SEAM_VM_UFFD_MISSING : 0;
+	flags |= mode & 2 ? SEAM_VM_UFFD_WP : 0;
+	flags |= mode & 4 ? SEAM_VM_UFFD_MINOR : 0;
+	return seam_space_uffd_register(call->space, at, len, (uint32_t)call->arg[0] + 1, flags);
+}
+
+void call_uffd_ioctl(struct call *call)
+{
+	uint64_t request = call->arg[1] & 0xffff;
+
+	if (request == UFFD_REGISTER || request == UFFD_UNREGISTER)
+		call_over_range(call, call->arg[2], call->arg[3], watch, NEEDS_MEM);
+	else
+		call_pass(call);
+}
