@@ -7,20 +7,14 @@
 #define RLIMIT_MEMLOCK_NUMBER 8
 #define RLIMIT_AS_NUMBER 9
 
-/* The first break that the log shows is where the heap begins. */
+/* The first break that the log shows is where the heap begins, unless its start is known. */
 static void learn_heap(struct call *call)
 {
-	uint64_t result = (uint64_t)call->event->result, start = result;
-	struct seam_area area;
+	uint64_t result = (uint64_t)call->event->result;
+	uint64_t start = seam_space_get_start_brk(call->space);
 
 	call->mm->heap_known = true;
-	if (seam_space_get_brk(call->space))
-		return;
-	/* attached: the heap is there already */
-	if (seam_area_find_below(call->space, result, &area) && area.end >= result &&
-	    is_private_anonymous(&area) && area.flags & SEAM_VM_WRITE)
-		start = area.start;
-	seam_space_set_brk(call->space, start, result);
+	seam_space_set_brk(call->space, start && start <= result ? start : result, result);
 }
 
 void call_brk(struct call *call)

@@ -17,6 +17,7 @@ void lane_init(struct lane *lane, const struct trace *trace, const struct replay
 {
 	const struct replay_kernel *kernel = &options->kernels[number];
 	bool scripted = !strcmp(trace_facts(trace)->format, "ops");
+	bool recorded = !strcmp(trace_facts(trace)->format, "seam.data");
 
 	*lane = (struct lane) {
 		.kernel = kernel,
@@ -26,8 +27,9 @@ void lane_init(struct lane *lane, const struct trace *trace, const struct replay
 		.version = version_of(kernel->policy.name),
 		.touch = options->touch,
 		.place_recorded = options->place_recorded || kernel->recorded,
-		.may_be_reused = strcmp(trace_facts(trace)->format, "seam.data") && !scripted,
+		.may_be_reused = !recorded && !scripted,
 		.scripted = scripted,
+		.recorded = recorded,
 		.number = number,
 	};
 	*result = (struct replay_result) {
@@ -68,8 +70,23 @@ static struct lane_mm *mm_at(struct lane *lane, uint32_t number)
 	return &lane->mms[number];
 }
 
-static int create_space(const struct lane *lane, const struct space_layout *layout,
-			struct seam_space **ret_space)
+#define READ_IMPLIES_EXEC 0x0400000u
+#define ADDR_COMPAT_LAYOUT 0x0200000u
+
+/* What a recording tells of a new process besides its areas (trace/event.h, EVENT_SPACE). */
+static void take_facts(const struct event *event, struct seam_space_options *options)
+{
+	uint32_t personality = (uint32_t)event->arg[5];
+
+	options->may = (uint32_t)(event->arg[5] >> 32);
+	if (personality & READ_IMPLIES_EXEC)
+		options->flags |= SEAM_SPACE_READ_IMPLIES_EXEC;
+	if (personality & ADDR_COMPAT_LAYOUT)
+		options->flags |= SEAM_SPACE_BOTTOM_UP;
+}
+
+static int create_space(const struct lane *lane, const struct event *event,
+			const struct space_layout *layout, struct seam_space **ret_space)
 {
 	const struct trace_host *host = &trace_facts(lane->trace)->host;
 	const struct seam_policy *policy = &lane->kernel->policy;
@@ -102,6 +119,8 @@ static int create_space(const struct lane *lane, const struct space_layout *layo
 	}
 	if (lane->scripted)
 		options.limit_stack = SCRIPT_STACK_LIMIT;
+	if (lane->recorded)
+		take_facts(event, &options);
 	return seam_space_create(&options, ret_space);
 }
 
@@ -158,6 +177,22 @@ static int fork_mm(struct lane *lane, struct lane_mm *mm, const struct event *ev
 	return lane->touch == TOUCH_EAGER ? touch_all(lane, mm) : 0;
 }
 
+/* The bounds of text, data and heap, where the recording tells them. */
+static void set_bounds(struct lane_mm *mm, const struct event *event)
+{
+	uint64_t start_brk = event->arg[1], brk = start_brk;
+	struct seam_area area;
+
+	if (!start_brk)
+		return;
+	seam_space_set_code(mm->space, event->arg[2], event->arg[3], event->arg[4]);
+	mm->heap_known = event->born == BORN_EXEC;
+	if (!mm->heap_known && seam_area_find(mm->space, start_brk, &area) &&
+	    area.start <= start_brk)
+		brk = area.end;
+	seam_space_set_brk(mm->space, start_brk, brk);
+}
+
 int lane_begin_space(struct lane *lane, const struct event *event,
 		     const struct space_layout *layout)
 {
@@ -172,7 +207,7 @@ int lane_begin_space(struct lane *lane, const struct event *event,
 	if (event->born == BORN_FORK)
 		err = fork_mm(lane, mm, event);
 	else
-		err = create_space(lane, layout, &mm->space);
+		err = create_space(lane, event, layout, &mm->space);
 	if (err)
 		return err == -SEAM_EALLOC ? -ENOMEM : err;
 	lane->result->mms[event->space].exists = mm->space;
@@ -180,6 +215,8 @@ int lane_begin_space(struct lane *lane, const struct event *event,
 		return 0;
 	if (known && event->born != BORN_FORK && adopt_areas(lane, mm, event))
 		return -ENOMEM;
+	if (lane->recorded && event->born != BORN_FORK)
+		set_bounds(mm, event);
 	forget_counts(mm);
 	note_peak(mm);
 	return 0;

@@ -42,7 +42,8 @@ struct lane {
 	uint32_t nr_mms, room_mms, room_results;
 	struct operation *operations; /* [number of the call - 1] */
 	uint32_t nr_operations, room_operations;
-	bool scripted;
+	bool scripted; /* an operation script */
+	bool recorded; /* by seam itself */
 };
 
 /* How the spaces of a trace lie. */
