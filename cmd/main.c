@@ -26,6 +26,7 @@ static const struct cmd *const cmds[] = {
 	&cmd_show,
 	&cmd_top,
 	&cmd_record,
+	&cmd_replay,
 	&cmd_verify,
 	NULL, /* the end */
 };
