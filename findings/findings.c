@@ -144,3 +144,14 @@ const struct group_row *findings_group(const struct findings *findings, enum gro
 			return &findings->groups[i];
 	return NULL;
 }
+
+/* The table is in order of age. */
+const struct seam_policy *findings_newest_policy(void)
+{
+	const struct seam_policy *newest = seam_policy_at(0), *policy;
+
+	for (unsigned int i = 0; (policy = seam_policy_at(i)); i++)
+		if (!policy->old && !strncmp(policy->name, "linux-", 6))
+			newest = policy;
+	return newest;
+}

@@ -117,6 +117,9 @@ void findings_free(struct findings *findings);
 /* The number of pairs that have @cause (one SEAM_CAUSE() bit) among theirs. */
 uint64_t findings_pairs_with(const struct findings *findings, uint32_t cause);
 
+/* The newest living kernel that is known: for texts that do not tell where they are from. */
+const struct seam_policy *findings_newest_policy(void);
+
 /* The row of a group, or NULL. */
 const struct group_row *findings_group(const struct findings *findings, enum group what);
 

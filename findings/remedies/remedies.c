@@ -26,17 +26,6 @@ bool maps_file(const struct snapshot *snapshot, const char *name)
 	return false;
 }
 
-/* The newest policy that has been checked against its kernel. */
-static const struct seam_policy *newest_policy(void)
-{
-	const struct seam_policy *newest = NULL, *policy;
-
-	for (unsigned int i = 0; (policy = seam_policy_at(i)); i++)
-		if (policy->checked && !policy->old && strcmp(policy->name, "plain"))
-			newest = policy;
-	return newest;
-}
-
 static bool is_one_file(const struct snapshot_area *left, const struct snapshot_area *right)
 {
 	return left->inode && left->inode == right->inode && left->dev_major == right->dev_major &&
@@ -101,8 +90,8 @@ static void count_after(const struct findings *findings, const struct remedy *re
 	struct seam_area last = { 0 };
 	bool last_in = false;
 
-	if (remedy->newer_kernel && newest_policy())
-		policy = newest_policy();
+	if (remedy->newer_kernel)
+		policy = findings_newest_policy();
 	row->exact = true;
 	for (size_t i = 0; i < snapshot->nr_areas; i++) {
 		struct seam_area area = area_as_seen(snapshot, i);

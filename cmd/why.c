@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * seam why: pair by pair, what keeps two neighbours apart and which call would join them.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/policy.h"
+#include "cmd/sentences.h"
+#include "cmd/target.h"
+#include "face/why.h"
+#include "face/why_c.h"
+#include "ui/table.h"
+
+struct options {
+	struct target target;
+	const char *kernel, *output;
+	bool json, emit_c, no_header, by_address;
+	uint64_t address;
+};
+
+static int parse_address(struct options *options, const char *text)
+{
+	char *end;
+
+	errno = 0;
+	options->address = strtoull(text, &end, 16);
+	if (errno || end == text || *end)
+		return cmd_usage(&cmd_why, "'%s': an address in hex expected", text);
+	options->by_address = true;
+	return EXIT_DONE;
+}
+
+static int parse_option(struct options *options, int option)
+{
+	switch (option) {
+	case 'j':
+		options->json = true;
+		return EXIT_DONE;
+	case 'k':
+		options->kernel = optarg;
+		return EXIT_DONE;
+	case 'o':
+		options->output = optarg;
+		return EXIT_DONE;
+	case 'H':
+		options->no_header = true;
+		return EXIT_DONE;
+	case 's':
+		options->target.skip_bad = true;
+		return EXIT_DONE;
+	case 'e':
+		if (strcmp(optarg, "c"))
+			return cmd_usage(&cmd_why, "--emit %s: only 'c' is known", optarg);
+		options->emit_c = true;
+		return EXIT_DONE;
+	default:
+		return -1;
+	}
+}
+
+static int parse_options(struct options *options, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "kernel", required_argument, NULL, 'k' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "no-header", no_argument, NULL, 'H' },
+		{ "skip-bad", no_argument, NULL, 's' },
+		{ "emit", required_argument, NULL, 'e' },
+		{ 0 },
+	};
+	int option, r;
+
+	*options = (struct options) { 0 };
+	opterr = 0;
+	optind = 0; /* of glibc: starts anew */
+	while ((option = getopt_long(argc, argv, ":o:", longs, NULL)) != -1) {
+		if (option == ':')
+			return cmd_usage(&cmd_why, "%s wants a value", argv[optind - 1]);
+		r = parse_option(options, option);
+		if (r < 0)
+			return cmd_usage(&cmd_why, "no option %s", argv[optind - 1]);
+		if (r)
+			return r;
+	}
+	if (optind == argc)
+		return cmd_usage(&cmd_why, "whose map? a PID, a file or '-'");
+	target_parse(argv[optind++], &options->target);
+	options->target.live.drop_rights = true;
+	options->target.live.all = true;
+	if (optind < argc && parse_address(options, argv[optind++]))
+		return EXIT_USAGE;
+	if (optind < argc)
+		return cmd_usage(&cmd_why, "'%s': one address at a time", argv[optind]);
+	if (options->emit_c && !options->by_address)
+		return cmd_usage(&cmd_why, "--emit c: of which pair? give its address");
+	return EXIT_DONE;
+}
+
+static void print_area(const struct snapshot_area *area, FILE *out)
+{
+	uint64_t flags = area->area.flags;
+	char size[SHORT_TEXT];
+
+	fprintf(out, "  %" PRIx64 "-%" PRIx64 " %6s %c%c%c%c %s\n", area->area.start,
+		area->area.end, size_text(size, area->area.end - area->area.start),
+		flags & SEAM_VM_READ ? 'r' : '-', flags & SEAM_VM_WRITE ? 'w' : '-',
+		flags & SEAM_VM_EXEC ? 'x' : '-', flags & SEAM_VM_MAYSHARE ? 's' : 'p', area->name);
+}
+
+/* One pair at length. */
+static void print_pair(const struct show *show, const char *label, size_t left, FILE *out)
+{
+	const struct snapshot_area *area = &show->snapshot.areas[left];
+	char text[SENTENCE_SIZE];
+	struct why why;
+
+	why_pair(&show->findings, left, &why);
+	fprintf(out, "%s: apart at %" PRIx64 ": %s.\n\n", label, area->area.end,
+		cause_sentence(text, &show->findings, why.causes,
+			       seam_explain_flags(&show->findings.policy, &area[0].area,
+						  &area[1].area)));
+	print_area(area, out);
+	print_area(area + 1, out);
+	fprintf(out, "\nDifference:  %s\n", why.detail);
+	if (why.happened[0])
+		fprintf(out, "Happened:    %s\n", why.happened);
+	if (why.join_by[0])
+		fprintf(out, "Joined by:   %s%s\n", why.join_by,
+			why.causes & SEAM_CAUSE(unseen) ? ", unless something hidden differs" : "");
+	else
+		fprintf(out, "Not joined by any call: %s\n", why.no_join);
+	fprintf(out, "\nBy the rules of %s.\n", show->findings.policy.name);
+}
+
+static void add_row(struct table *table, const struct show *show, size_t left)
+{
+	const struct snapshot_area *area = &show->snapshot.areas[left];
+	uint64_t flags = area->area.flags;
+	char size[SHORT_TEXT];
+	struct why why;
+
+	why_pair(&show->findings, left, &why);
+	table_cell(table, "%" PRIx64, area->area.start);
+	table_cell(table, "%" PRIx64, area->area.end);
+	table_cell(table, "%s", size_text(size, area->area.end - area->area.start));
+	table_cell(table, "%c%c%c%c", flags & SEAM_VM_READ ? 'r' : '-',
+		   flags & SEAM_VM_WRITE ? 'w' : '-', flags & SEAM_VM_EXEC ? 'x' : '-',
+		   flags & SEAM_VM_MAYSHARE ? 's' : 'p');
+	table_cell(table, "%s%s%s", why.detail, why.join_by[0] ? "; joined by " : "",
+		   why.join_by);
+}
+
+static int print_all(const struct options *options, const struct show *show, const char *label,
+		     FILE *out)
+{
+	static const struct column columns[] = {
+		{ "START", ALIGN_LEFT, false }, { "END", ALIGN_LEFT, false },
+		{ "SIZE", ALIGN_RIGHT, false }, { "PERM", ALIGN_LEFT, false },
+		{ "WHY APART FROM THE NEXT", ALIGN_LEFT, false },
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	char pairs[SHORT_TEXT];
+
+	fprintf(out, "%s: %s pairs of neighbours touch, by the rules of %s.\n\n", label,
+		count_text(pairs, show->findings.touching_pairs), show->findings.policy.name);
+	for (size_t i = 0; i < show->snapshot.nr_areas; i++)
+		if (show->findings.pair[i] != NO_PAIR)
+			add_row(table, show, i);
+	if (!table || table_print(table, out, !options->no_header))
+		return cmd_fail(EXIT_FAILED, "out of memory");
+	return EXIT_DONE;
+}
+
+static int print_at(const struct options *options, const struct show *show, const char *label,
+		    FILE *out)
+{
+	size_t left;
+
+	if (why_find(&show->findings, options->address, &left))
+		return cmd_fail(EXIT_FAILED, "%s: no two mappings touch at %" PRIx64, label,
+				options->address);
+	if (options->json)
+		why_json(show, &left, 1, out);
+	else if (options->emit_c)
+		return why_c(&show->findings, left, out) ?
+			       cmd_fail(EXIT_FAILED, "%s: no program can make this pair: %s", label,
+					why_c_reason(&show->findings, left)) :
+			       EXIT_DONE;
+	else
+		print_pair(show, label, left, out);
+	return EXIT_DONE;
+}
+
+static int print(const struct options *options, const struct show *show, FILE *out)
+{
+	char label[256];
+
+	target_label(&options->target, &show->snapshot, label, sizeof(label));
+	if (options->by_address)
+		return print_at(options, show, label, out);
+	if (options->json) {
+		why_json(show, NULL, 0, out);
+		return EXIT_DONE;
+	}
+	return print_all(options, show, label, out);
+}
+
+static int read_show(const struct options *options, struct show *ret_show)
+{
+	struct snapshot snapshot;
+	struct seam_policy policy;
+	int status = cmd_policy(&cmd_why, options->kernel, options->target.file, &policy);
+
+	if (!status)
+		status = target_read(&options->target, &snapshot);
+	if (!status && show_make(&snapshot, options->target.file, &policy, ret_show))
+		status = cmd_fail(EXIT_FAILED, "out of memory");
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct options options;
+	struct show show;
+	int status = parse_options(&options, argc, argv);
+	FILE *out;
+
+	if (status)
+		return status;
+	out = cmd_open_output(options.output, stdout);
+	if (!out)
+		return EXIT_FAILED;
+	status = read_show(&options, &show);
+	if (!status) {
+		status = print(&options, &show, out);
+		show_free(&show);
+	}
+	if (cmd_close_output(out, options.output) && !status)
+		status = EXIT_FAILED;
+	return status;
+}
+
+const struct cmd cmd_why = {
+	.name = "why",
+	.synopsis = "[options] PID|FILE|- [ADDR]",
+	.summary = "pair by pair: what keeps two neighbours apart, which call would join them",
+	.help = "ADDR (hex): the border there, or that of the mapping that holds it.\n\n"
+		"  --kernel K      by the rules of that kernel (linux-host; for a file the newest)\n"
+		"  --emit c        a small C program that makes the pair at ADDR\n"
+		"  --skip-bad      leave out lines that cannot be read\n"
+		"  --json          for programs\n"
+		"  --no-header     the table without its first line\n"
+		"  -o FILE         write the report there\n",
+	.run = run,
+};

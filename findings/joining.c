@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "findings/joining.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <seam/ops.h>
+#include <seam/space.h>
+
+#include "findings/causes.h"
+
+/* An attempt: a space that holds the two areas, and the words for what was done to it. */
+struct attempt {
+	struct seam_space *space;
+	const struct seam_area *changed, *other; /* the first is to become like the second */
+	char *buf;
+	size_t size, len;
+	bool failed;
+};
+
+static const struct {
+	uint64_t bit;
+	int set, clear; /* -1: nothing does */
+	const char *set_name, *clear_name;
+} advices[] = {
+	{ SEAM_VM_DONTDUMP, SEAM_MADV_DONTDUMP, SEAM_MADV_DODUMP, "MADV_DONTDUMP", "MADV_DODUMP" },
+	{ SEAM_VM_DONTCOPY, SEAM_MADV_DONTFORK, SEAM_MADV_DOFORK, "MADV_DONTFORK", "MADV_DOFORK" },
+	{ SEAM_VM_WIPEONFORK, SEAM_MADV_WIPEONFORK, SEAM_MADV_KEEPONFORK, "MADV_WIPEONFORK",
+	  "MADV_KEEPONFORK" },
+	{ SEAM_VM_MERGEABLE, SEAM_MADV_MERGEABLE, SEAM_MADV_UNMERGEABLE, "MADV_MERGEABLE",
+	  "MADV_UNMERGEABLE" },
+	{ SEAM_VM_HUGEPAGE, SEAM_MADV_HUGEPAGE, -1, "MADV_HUGEPAGE", NULL },
+	{ SEAM_VM_NOHUGEPAGE, SEAM_MADV_NOHUGEPAGE, -1, "MADV_NOHUGEPAGE", NULL },
+	{ SEAM_VM_SEQ_READ, SEAM_MADV_SEQUENTIAL, SEAM_MADV_NORMAL, "MADV_SEQUENTIAL",
+	  "MADV_NORMAL" },
+	{ SEAM_VM_RAND_READ, SEAM_MADV_RANDOM, SEAM_MADV_NORMAL, "MADV_RANDOM", "MADV_NORMAL" },
+};
+
+static uint64_t bytes_of(const struct seam_area *area)
+{
+	return area->end - area->start;
+}
+
+static void say(struct attempt *attempt, int result, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static void say(struct attempt *attempt, int result, const char *format, ...)
+{
+	va_list args;
+
+	if (result) {
+		attempt->failed = true;
+		return;
+	}
+	if (attempt->len < attempt->size)
+		attempt->len += (size_t)snprintf(attempt->buf + attempt->len,
+						 attempt->size - attempt->len, "%s",
+						 attempt->len ? ", then " : "");
+	va_start(args, format);
+	if (attempt->len < attempt->size)
+		attempt->len += (size_t)vsnprintf(attempt->buf + attempt->len,
+						  attempt->size - attempt->len, format, args);
+	va_end(args);
+}
+
+static const char *prot_text(uint64_t flags)
+{
+	static const char *const texts[] = {
+		"PROT_NONE",
+		"PROT_READ",
+		"PROT_WRITE",
+		"PROT_READ|PROT_WRITE",
+		"PROT_EXEC",
+		"PROT_READ|PROT_EXEC",
+		"PROT_WRITE|PROT_EXEC",
+		"PROT_READ|PROT_WRITE|PROT_EXEC",
+	};
+
+	return texts[flags & SEAM_VM_RWX];
+}
+
+static void even_protection(struct attempt *attempt)
+{
+	const struct seam_area *area = attempt->changed;
+	uint64_t differ = area->flags ^ attempt->other->flags;
+	uint32_t prot = (uint32_t)(attempt->other->flags & SEAM_VM_RWX);
+	int pkey = (int)((attempt->other->flags & SEAM_VM_PKEY) >> SEAM_VM_PKEY_SHIFT);
+
+	if (differ & SEAM_VM_PKEY)
+		say(attempt,
+		    seam_space_mprotect(attempt->space, area->start, bytes_of(area), prot, pkey),
+		    "pkey_mprotect(0x%" PRIx64 ", %" PRIu64 ", %s, %d)", area->start,
+		    bytes_of(area), prot_text(prot), pkey);
+	else if (differ & SEAM_VM_RWX)
+		say(attempt,
+		    seam_space_mprotect(attempt->space, area->start, bytes_of(area), prot, -1),
+		    "mprotect(0x%" PRIx64 ", %" PRIu64 ", %s)", area->start, bytes_of(area),
+		    prot_text(prot));
+}
+
+static void advise(struct attempt *attempt, int advice, const char *name)
+{
+	const struct seam_area *area = attempt->changed;
+
+	say(attempt, seam_space_madvise(attempt->space, area->start, bytes_of(area), advice),
+	    "madvise(0x%" PRIx64 ", %" PRIu64 ", %s)", area->start, bytes_of(area), name);
+}
+
+static void even_advice(struct attempt *attempt)
+{
+	uint64_t differ = attempt->changed->flags ^ attempt->other->flags;
+
+	for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++) {
+		bool wanted = attempt->other->flags & advices[i].bit;
+
+		if (!(differ & advices[i].bit))
+			continue;
+		/* MADV_HUGEPAGE clears the opposite bit, and so does MADV_RANDOM. */
+		if (wanted)
+			advise(attempt, advices[i].set, advices[i].set_name);
+		else if (advices[i].clear >= 0 && !(differ & (SEAM_VM_SEQ_READ | SEAM_VM_RAND_READ) &
+						    attempt->other->flags))
+			advise(attempt, advices[i].clear, advices[i].clear_name);
+	}
+}
+
+static void even_locks(struct attempt *attempt)
+{
+	const struct seam_area *area = attempt->changed;
+	uint64_t locks = SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT;
+	uint64_t wanted = attempt->other->flags & locks;
+
+	if (!((area->flags ^ attempt->other->flags) & locks))
+		return;
+	if (!wanted)
+		say(attempt, seam_space_munlock(attempt->space, area->start, bytes_of(area)),
+		    "munlock(0x%" PRIx64 ", %" PRIu64 ")", area->start, bytes_of(area));
+	else
+		say(attempt,
+		    seam_space_mlock(attempt->space, area->start, bytes_of(area),
+				     wanted & SEAM_VM_LOCKONFAULT ? SEAM_MLOCK_ONFAULT : 0),
+		    "%s(0x%" PRIx64 ", %" PRIu64 "%s)",
+		    wanted & SEAM_VM_LOCKONFAULT ? "mlock2" : "mlock", area->start, bytes_of(area),
+		    wanted & SEAM_VM_LOCKONFAULT ? ", MLOCK_ONFAULT" : "");
+}
+
+static void even_identities(struct attempt *attempt)
+{
+	const struct seam_area *area = attempt->changed, *other = attempt->other;
+
+	if (area->numa != other->numa)
+		say(attempt,
+		    seam_space_mbind(attempt->space, area->start, bytes_of(area), other->numa),
+		    "mbind(0x%" PRIx64 ", %" PRIu64 ", the other's policy)", area->start,
+		    bytes_of(area));
+	if (area->name != other->name)
+		say(attempt,
+		    seam_space_set_name(attempt->space, area->start, bytes_of(area), other->name),
+		    "prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, 0x%" PRIx64 ", %" PRIu64
+		    ", the other's name)",
+		    area->start, bytes_of(area));
+	if (area->uffd && !other->uffd)
+		say(attempt,
+		    seam_space_uffd_unregister(attempt->space, area->start, bytes_of(area)),
+		    "ioctl(UFFDIO_UNREGISTER, 0x%" PRIx64 ", %" PRIu64 ")", area->start,
+		    bytes_of(area));
+	if (!(area->flags & SEAM_VM_SEALED) && other->flags & SEAM_VM_SEALED)
+		say(attempt, seam_space_mseal(attempt->space, area->start, bytes_of(area), 0),
+		    "mseal(0x%" PRIx64 ", %" PRIu64 ", 0)", area->start, bytes_of(area));
+}
+
+/* Equal already: any change and back makes the kernel look at the neighbours again. */
+static void change_and_back(struct attempt *attempt)
+{
+	advise(attempt, SEAM_MADV_DONTDUMP, "MADV_DONTDUMP");
+	advise(attempt, SEAM_MADV_DODUMP, "MADV_DODUMP");
+}
+
+static void even_out(struct attempt *attempt)
+{
+	even_identities(attempt);
+	even_protection(attempt);
+	even_advice(attempt);
+	even_locks(attempt);
+	if (!attempt->len && !attempt->failed &&
+	    !((attempt->changed->flags | attempt->other->flags) & SEAM_VM_DONTDUMP))
+		change_and_back(attempt);
+}
+
+/* New memory in the place of the old; only private memory without a file can be had so. */
+static void map_anew(struct attempt *attempt)
+{
+	const struct seam_area *area = attempt->changed, *other = attempt->other;
+	uint64_t noreserve = other->flags & SEAM_VM_NORESERVE;
+	struct seam_mmap args = {
+		.addr = area->start,
+		.len = bytes_of(area),
+		.prot = (uint32_t)(other->flags & SEAM_VM_RWX),
+		.flags = SEAM_MAP_PRIVATE | SEAM_MAP_ANONYMOUS | SEAM_MAP_FIXED,
+	};
+	uint64_t addr;
+
+	if (area->file || other->file || (area->flags | other->flags) & SEAM_VM_MAYSHARE) {
+		attempt->failed = true;
+		return;
+	}
+	if (noreserve)
+		args.flags |= SEAM_MAP_NORESERVE;
+	say(attempt, seam_space_mmap(attempt->space, &args, &addr),
+	    "mmap(0x%" PRIx64 ", %" PRIu64 ", %s, MAP_PRIVATE|MAP_ANONYMOUS|MAP_FIXED%s, -1, 0)",
+	    area->start, bytes_of(area), prot_text(other->flags), noreserve ? "|MAP_NORESERVE" : "");
+}
+
+static struct seam_space *make_space(const struct findings *findings, const struct seam_area *left,
+				     const struct seam_area *right)
+{
+	const struct seam_space_options options = {
+		.size = sizeof(options),
+		.policy = &findings->policy,
+		.flags = SEAM_SPACE_THP,
+		.may = SEAM_MAY_IPC_LOCK | SEAM_MAY_RAWIO | SEAM_MAY_ADMIN,
+		.commit_limit_pages = SEAM_NO_LIMIT,
+		.limit_memlock = SEAM_NO_LIMIT,
+	};
+	struct seam_space *space;
+
+	if (seam_space_create(&options, &space))
+		return NULL;
+	if (seam_space_adopt(space, left) || seam_space_adopt(space, right)) {
+		seam_space_destroy(space);
+		return NULL;
+	}
+	return space;
+}
+
+/* True when @how makes one area of the two by changing the left or the right one. */
+static bool attempt_joins(const struct findings *findings, const struct seam_area *left,
+			  const struct seam_area *right, void (*how)(struct attempt *attempt),
+			  char *buf, size_t size)
+{
+	for (int side = 0; side < 2; side++) {
+		struct attempt attempt = {
+			.space = make_space(findings, left, right),
+			.changed = side ? left : right,
+			.other = side ? right : left,
+			.buf = buf,
+			.size = size,
+		};
+		bool joined = false;
+
+		if (!attempt.space)
+			return false;
+		how(&attempt);
+		if (!attempt.failed && attempt.len && attempt.len < size)
+			joined = seam_space_areas(attempt.space) == 1;
+		seam_space_destroy(attempt.space);
+		if (joined)
+			return true;
+	}
+	buf[0] = '\0';
+	return false;
+}
+
+bool joining_calls(const struct findings *findings, size_t left, char *buf, size_t size,
+		   bool *ret_loses)
+{
+	struct seam_area l = area_as_seen(findings->snapshot, left);
+	struct seam_area r = area_as_seen(findings->snapshot, left + 1);
+
+	*ret_loses = false;
+	if (attempt_joins(findings, &l, &r, even_out, buf, size))
+		return true;
+	*ret_loses = true;
+	return attempt_joins(findings, &l, &r, map_anew, buf, size);
+}
