@@ -22,13 +22,8 @@
 
 /* A verb stands here only once it works. */
 static const struct cmd *const cmds[] = {
-	&cmd_stat,
-	&cmd_show,
-	&cmd_top,
-	&cmd_record,
-	&cmd_replay,
-	&cmd_verify,
-	NULL, /* the end */
+	&cmd_record, &cmd_replay, &cmd_show, &cmd_stat,
+	&cmd_top,    &cmd_verify, &cmd_why,  NULL, /* the end */
 };
 
 static const struct cmd *find_cmd(const char *name)

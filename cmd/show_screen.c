@@ -197,8 +197,7 @@ static int print_groups(const struct show *show, bool header, FILE *out)
 		table_cell(table, "%" PRIx64, show->snapshot.areas[row->example].area.start);
 		table_cell(table, "%s", size_text(size, row->bytes));
 		table_cell(table, "%s", count_text(areas, row->areas));
-		table_cell(table, "%.0f%%",
-			   100.0 * (double)row->areas / (double)show->snapshot.nr_areas);
+		table_cell(table, "%" PRIu64 "%%", 100 * row->areas / show->snapshot.nr_areas);
 		table_cell(table, "%s", group_sentence(what, &show->snapshot, row));
 	}
 	return table_print(table, out, header);

@@ -122,9 +122,9 @@ static void print_pair(const struct show *show, const char *label, size_t left, 
 
 	why_pair(&show->findings, left, &why);
 	fprintf(out, "%s: apart at %" PRIx64 ": %s.\n\n", label, area->area.end,
-		cause_sentence(text, &show->findings, why.causes,
-			       seam_explain_flags(&show->findings.policy, &area[0].area,
-						  &area[1].area)));
+		cause_sentence(
+			text, &show->findings, why.causes,
+			seam_explain_flags(&show->findings.policy, &area[0].area, &area[1].area)));
 	print_area(area, out);
 	print_area(area + 1, out);
 	fprintf(out, "\nDifference:  %s\n", why.detail);
@@ -152,16 +152,17 @@ static void add_row(struct table *table, const struct show *show, size_t left)
 	table_cell(table, "%c%c%c%c", flags & SEAM_VM_READ ? 'r' : '-',
 		   flags & SEAM_VM_WRITE ? 'w' : '-', flags & SEAM_VM_EXEC ? 'x' : '-',
 		   flags & SEAM_VM_MAYSHARE ? 's' : 'p');
-	table_cell(table, "%s%s%s", why.detail, why.join_by[0] ? "; joined by " : "",
-		   why.join_by);
+	table_cell(table, "%s%s%s", why.detail, why.join_by[0] ? "; joined by " : "", why.join_by);
 }
 
 static int print_all(const struct options *options, const struct show *show, const char *label,
 		     FILE *out)
 {
 	static const struct column columns[] = {
-		{ "START", ALIGN_LEFT, false }, { "END", ALIGN_LEFT, false },
-		{ "SIZE", ALIGN_RIGHT, false }, { "PERM", ALIGN_LEFT, false },
+		{ "START", ALIGN_LEFT, false },
+		{ "END", ALIGN_LEFT, false },
+		{ "SIZE", ALIGN_RIGHT, false },
+		{ "PERM", ALIGN_LEFT, false },
 		{ "WHY APART FROM THE NEXT", ALIGN_LEFT, false },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
@@ -188,10 +189,10 @@ static int print_at(const struct options *options, const struct show *show, cons
 	if (options->json)
 		why_json(show, &left, 1, out);
 	else if (options->emit_c)
-		return why_c(&show->findings, left, out) ?
-			       cmd_fail(EXIT_FAILED, "%s: no program can make this pair: %s", label,
-					why_c_reason(&show->findings, left)) :
-			       EXIT_DONE;
+		return why_c(&show->findings, left, out)
+			       ? cmd_fail(EXIT_FAILED, "%s: no program can make this pair: %s",
+					  label, why_c_reason(&show->findings, left))
+			       : EXIT_DONE;
 	else
 		print_pair(show, label, left, out);
 	return EXIT_DONE;
@@ -251,7 +252,8 @@ const struct cmd cmd_why = {
 	.synopsis = "[options] PID|FILE|- [ADDR]",
 	.summary = "pair by pair: what keeps two neighbours apart, which call would join them",
 	.help = "ADDR (hex): the border there, or that of the mapping that holds it.\n\n"
-		"  --kernel K      by the rules of that kernel (linux-host; for a file the newest)\n"
+		"  --kernel K      by the rules of that kernel (linux-host; for a file the "
+		"newest)\n"
 		"  --emit c        a small C program that makes the pair at ADDR\n"
 		"  --skip-bad      leave out lines that cannot be read\n"
 		"  --json          for programs\n"

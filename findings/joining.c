@@ -2,6 +2,7 @@
 #include "findings/joining.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -118,8 +119,8 @@ static void even_advice(struct attempt *attempt)
 		/* MADV_HUGEPAGE clears the opposite bit, and so does MADV_RANDOM. */
 		if (wanted)
 			advise(attempt, advices[i].set, advices[i].set_name);
-		else if (advices[i].clear >= 0 && !(differ & (SEAM_VM_SEQ_READ | SEAM_VM_RAND_READ) &
-						    attempt->other->flags))
+		else if (advices[i].clear >= 0 &&
+			 !(differ & (SEAM_VM_SEQ_READ | SEAM_VM_RAND_READ) & attempt->other->flags))
 			advise(attempt, advices[i].clear, advices[i].clear_name);
 	}
 }
@@ -208,7 +209,8 @@ static void map_anew(struct attempt *attempt)
 		args.flags |= SEAM_MAP_NORESERVE;
 	say(attempt, seam_space_mmap(attempt->space, &args, &addr),
 	    "mmap(0x%" PRIx64 ", %" PRIu64 ", %s, MAP_PRIVATE|MAP_ANONYMOUS|MAP_FIXED%s, -1, 0)",
-	    area->start, bytes_of(area), prot_text(other->flags), noreserve ? "|MAP_NORESERVE" : "");
+	    area->start, bytes_of(area), prot_text(other->flags),
+	    noreserve ? "|MAP_NORESERVE" : "");
 }
 
 static struct seam_space *make_space(const struct findings *findings, const struct seam_area *left,
@@ -233,16 +235,31 @@ static struct seam_space *make_space(const struct findings *findings, const stru
 	return space;
 }
 
-/* True when @how makes one area of the two by changing the left or the right one. */
+/* Rather give rights than take them, and else change the smaller one. */
+static bool left_is_changed(const struct seam_area *left, const struct seam_area *right)
+{
+	uint64_t l = left->flags & SEAM_VM_RWX, r = right->flags & SEAM_VM_RWX;
+
+	if (l != r && (l & r) == l)
+		return true;
+	if (l != r && (l & r) == r)
+		return false;
+	return bytes_of(left) < bytes_of(right);
+}
+
+/* True when @how makes one area of the two by changing one of them. */
 static bool attempt_joins(const struct findings *findings, const struct seam_area *left,
 			  const struct seam_area *right, void (*how)(struct attempt *attempt),
 			  char *buf, size_t size)
 {
+	bool left_first = left_is_changed(left, right);
+
 	for (int side = 0; side < 2; side++) {
+		bool change_left = left_first != side;
 		struct attempt attempt = {
 			.space = make_space(findings, left, right),
-			.changed = side ? left : right,
-			.other = side ? right : left,
+			.changed = change_left ? left : right,
+			.other = change_left ? right : left,
 			.buf = buf,
 			.size = size,
 		};

@@ -28,8 +28,9 @@ static void append(char *buf, const char *format, ...)
 
 static const char *access_text(uint64_t flags)
 {
-	static const char *const texts[] = { "---", "r--", "-w-", "rw-",
-					     "--x", "r-x", "-wx", "rwx" };
+	static const char *const texts[] = {
+		"---", "r--", "-w-", "rw-", "--x", "r-x", "-wx", "rwx"
+	};
 
 	return texts[flags & SEAM_VM_RWX];
 }
@@ -76,7 +77,8 @@ static void tell_offset(const struct findings *findings, const struct snapshot_a
 		       behind << shift, r->area.pgoff << shift);
 	else
 		append(buf,
-		       "numbering: left goes on at 0x%" PRIx64 ", right is numbered as from 0x%" PRIx64,
+		       "numbering: left goes on at 0x%" PRIx64
+		       ", right is numbered as from 0x%" PRIx64,
 		       behind << shift, r->area.pgoff << shift);
 }
 
@@ -119,8 +121,7 @@ static void tell_hidden(const struct findings *findings, size_t left, char *buf)
 	char text[CAUSES_TEXT_SIZE];
 
 	append(buf, "equal as far as %s shows; it cannot show %s", findings->snapshot->source,
-	       causes_text(text,
-			   causes_hidden(findings->snapshot, &findings->policy, left)));
+	       causes_text(text, causes_hidden(findings->snapshot, &findings->policy, left)));
 }
 
 static void tell_detail(const struct findings *findings, struct why *why)
@@ -172,9 +173,9 @@ static void tell_happened(const struct findings *findings, struct why *why)
 		append(buf, "each was touched before the two could join");
 	if (why->causes & SEAM_CAUSE(fork))
 		append(buf, "%s was inherited through fork",
-		       l->area.anon_chain > 1 && r->area.anon_chain > 1 ? "their memory" :
-		       l->area.anon_chain > 1				? "the left one" :
-									  "the right one");
+		       l->area.anon_chain > 1 && r->area.anon_chain > 1 ? "their memory"
+		       : l->area.anon_chain > 1				? "the left one"
+									: "the right one");
 	if (why->causes & SEAM_CAUSE(offset) && !l->area.file && !r->area.file)
 		append(buf, "moved there by mremap, it keeps its old numbering");
 	if (why->causes & SEAM_CAUSE(untried))

@@ -16,10 +16,11 @@
 struct why {
 	size_t left; /* index of the left area; the right one is the next */
 	uint32_t causes;
-	char detail[WHY_TEXT_SIZE];   /* "prot rw- | ---; flags dd left only" */
-	char happened[WHY_TEXT_SIZE]; /* "touched apart before ..."; "" when the state does not tell */
-	char join_by[WHY_TEXT_SIZE];  /* calls, one behind the other; "" when none can */
-	char no_join[WHY_TEXT_SIZE];  /* then: why none can */
+	char detail[WHY_TEXT_SIZE]; /* "prot rw- | ---; flags dd left only" */
+	char happened
+		[WHY_TEXT_SIZE]; /* "touched apart before ..."; "" when the state does not tell */
+	char join_by[WHY_TEXT_SIZE]; /* calls, one behind the other; "" when none can */
+	char no_join[WHY_TEXT_SIZE]; /* then: why none can */
 };
 
 /* @left must touch the next area. */
