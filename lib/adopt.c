@@ -2,6 +2,7 @@
 /* Taking over areas as they are given, and forgetting memory: maps that come from elsewhere. */
 #include "lib/area.h"
 #include "lib/export.h"
+#include "lib/join.h"
 #include "lib/memory.h"
 
 #define FIRST_ROOM 16
@@ -61,7 +62,7 @@ static uint32_t adopted_link(struct seam_space *space, uint32_t number, uint32_t
 static int adopt(struct seam_space *space, const struct seam_area *given)
 {
 	struct attr attr = {
-		.flags = given->flags,
+		.flags = join_flags_then(&space->policy, given->flags),
 		.file = given->file,
 		.numa = given->numa,
 		.uffd = given->uffd,

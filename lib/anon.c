@@ -76,6 +76,7 @@ uint32_t anon_new(struct family *family)
 	if (id) {
 		family->links[id].parent = id;
 		family->links[id].children = 1; /* itself */
+		family->links[id].serial = ++family->next_serial;
 	}
 	return id;
 }
@@ -117,6 +118,7 @@ uint32_t anon_fork(struct family *family, uint32_t link)
 		child->vma = again;
 		family->links[again].refs++;
 	} else {
+		child->serial = ++family->next_serial;
 		child->parent = family->links[link].vma;
 		family->links[child->parent].children++;
 	}

@@ -26,6 +26,7 @@ struct anon_link {
 	uint32_t parent;   /* anon_vma whose child it is; itself at the root */
 	uint32_t children; /* with itself at the root, as the kernel counts */
 	uint32_t active;   /* areas whose anon_vma it is */
+	uint32_t serial;   /* its name for the outside: never given twice */
 	uint32_t next;	   /* in the list of free links, or of idle ones */
 	uint32_t listed;
 };
@@ -36,6 +37,7 @@ struct family {
 	struct anon_link *links; /* [0] unused */
 	uint32_t nr, room;
 	uint32_t free_links, idle_links;
+	uint32_t next_serial;
 	uint64_t next_file; /* objects behind shared anonymous memory: next id */
 };
 
@@ -53,6 +55,12 @@ uint32_t anon_fork(struct family *family, uint32_t link);
 static inline uint32_t anon_vma_of(const struct family *family, uint32_t link)
 {
 	return link ? family->links[link].vma : 0;
+}
+
+/* The anon_vma's name for the outside; 0 none. */
+static inline uint32_t anon_serial_of(const struct family *family, uint32_t link)
+{
+	return link ? family->links[family->links[link].vma].serial : 0;
 }
 
 static inline uint32_t anon_length(const struct family *family, uint32_t link)

@@ -40,14 +40,21 @@ static unsigned int count_causes(uint32_t causes)
 SEAM_EXPORT uint32_t seam_explain_pair(const struct seam_policy *policy, unsigned int page_shift,
 				       const struct seam_area *left, const struct seam_area *right)
 {
-	uint32_t beside_left = join_causes(policy, page_shift, left, right, NEIGHBOUR_LEFT);
-	uint32_t beside_right = join_causes(policy, page_shift, left, right, NEIGHBOUR_RIGHT);
+	struct seam_area l = *left, r = *right;
+	uint32_t beside_left, beside_right;
 
+	if (join_never(policy, left, right))
+		return SEAM_CAUSE(rule);
+	l.flags = join_flags_then(policy, left->flags);
+	r.flags = join_flags_then(policy, right->flags);
+	beside_left = join_causes(policy, page_shift, &l, &r, NEIGHBOUR_LEFT);
+	beside_right = join_causes(policy, page_shift, &l, &r, NEIGHBOUR_RIGHT);
 	return count_causes(beside_right) < count_causes(beside_left) ? beside_right : beside_left;
 }
 
 SEAM_EXPORT uint64_t seam_explain_flags(const struct seam_policy *policy,
 					const struct seam_area *left, const struct seam_area *right)
 {
-	return join_flags(policy, left->flags, right->flags);
+	return join_flags(policy, join_flags_then(policy, left->flags),
+			  join_flags_then(policy, right->flags));
 }

@@ -25,6 +25,26 @@ uint64_t join_flags(const struct seam_policy *policy, uint64_t left, uint64_t ri
 	return (left ^ right) & ~ignored_flags(policy);
 }
 
+/*
+ * value 1: today's set; 2 (2.6.0 - 2.6.12): IO, DONTCOPY, DONTEXPAND and RESERVED (LOCKONFAULT's bit
+ * today); 3 (2.6.24): IO, DONTEXPAND, RESERVED and PFNMAP.
+ */
+static uint64_t special_flags(const struct seam_policy *policy)
+{
+	uint64_t old = SEAM_VM_IO | SEAM_VM_DONTEXPAND | SEAM_VM_LOCKONFAULT;
+
+	switch (policy->rule[SEAM_RULE_special]) {
+	case 0:
+		return 0;
+	case 1:
+		return SEAM_VM_SPECIAL;
+	case 2:
+		return old | SEAM_VM_DONTCOPY;
+	default:
+		return old | SEAM_VM_PFNMAP;
+	}
+}
+
 static uint32_t flag_causes(uint64_t differ)
 {
 	uint32_t causes = 0;
@@ -110,7 +130,7 @@ uint32_t join_causes(const struct seam_policy *policy, unsigned int page_shift,
 	bool at_left = neighbour == NEIGHBOUR_LEFT;
 	uint32_t causes = flag_causes(join_flags(policy, left->flags, right->flags));
 
-	if (policy->rule[SEAM_RULE_special] && (left->flags | right->flags) & SEAM_VM_SPECIAL)
+	if ((left->flags | right->flags) & special_flags(policy))
 		causes |= SEAM_CAUSE(special);
 	causes |= file_causes(policy, page_shift, left, right);
 	causes |= anon_causes(policy->rule[SEAM_RULE_anon_vma], at_left ? left : right,
@@ -126,16 +146,62 @@ uint32_t join_causes(const struct seam_policy *policy, unsigned int page_shift,
 	return causes;
 }
 
+bool join_takes(enum join_style style, uint64_t flags, uint64_t file)
+{
+	switch (style) {
+	case JOIN_NONE:
+		return false;
+	case JOIN_BELOW:
+	case JOIN_ANON:
+		return !file && !(flags & SEAM_VM_SHARED);
+	case JOIN_FILES:
+		return !(file & SEAM_FILE_OWN);
+	default:
+		return true;
+	}
+}
+
+bool join_never(const struct seam_policy *policy, const struct seam_area *left,
+		const struct seam_area *right)
+{
+	enum join_style style = policy->rule[SEAM_RULE_mmap_join];
+
+	return policy->old && !(join_takes(style, left->flags, left->file) &&
+				join_takes(style, right->flags, right->file));
+}
+
+/*
+ * The bits that were the same from 2.2 on; since 2.6.0 ACCOUNT and HUGETLB too. Of the others some
+ * were not there, some meant another thing (0x400 SHM, 0x800 DENYWRITE, 0x1000 EXECUTABLE).
+ */
+uint64_t join_flags_then(const struct seam_policy *policy, uint64_t flags)
+{
+	uint64_t known = SEAM_VM_RWX | SEAM_VM_SHARED | SEAM_VM_MAYREAD | SEAM_VM_MAYWRITE |
+			 SEAM_VM_MAYEXEC | SEAM_VM_MAYSHARE | SEAM_VM_GROWSDOWN | SEAM_VM_LOCKED |
+			 SEAM_VM_IO;
+
+	if (!policy->old)
+		return flags;
+	if (policy->rule[SEAM_RULE_madvise_args])
+		known |= SEAM_VM_SEQ_READ | SEAM_VM_RAND_READ | SEAM_VM_DONTCOPY |
+			 SEAM_VM_DONTEXPAND;
+	if (policy->rule[SEAM_RULE_account])
+		known |= SEAM_VM_ACCOUNT | SEAM_VM_HUGETLB;
+	return flags & known;
+}
+
 bool join_check(const struct seam_space *space, const struct area *left, const struct area *right,
 		enum join_neighbour neighbour)
 {
+	const struct attr *attr = area_attr(space, left);
 	struct seam_area l, r;
 	uint32_t causes;
 
 	/* equal in all and continuing, and of no special kind: every policy joins these */
 	if (left->attr == right->attr && left->anon == right->anon &&
-	    !(area_flags(space, left) & SEAM_VM_SPECIAL) && !area_attr(space, left)->traits &&
-	    left->pgoff + pages_of(space, left->end - left->start) == right->pgoff)
+	    !(attr->flags & (SEAM_VM_SPECIAL | special_flags(&space->policy))) && !attr->traits &&
+	    (left->pgoff + pages_of(space, left->end - left->start) == right->pgoff ||
+	     rule(space, SEAM_RULE_offset) < (attr->file ? 1 : 2)))
 		return true;
 	area_export(space, left, &l);
 	area_export(space, right, &r);

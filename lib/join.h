@@ -26,6 +26,31 @@ uint32_t join_causes(const struct seam_policy *policy, unsigned int page_shift,
  */
 bool join_removable(const struct seam_space *space, const struct area *area);
 
+/*
+ * How a call of an old kernel joins (rules *_join). Living kernels have one way, JOIN_CASES.
+ */
+enum join_style {
+	JOIN_NONE,
+	JOIN_CASES, /* 2.6.7 -: both sides, files too, borders move */
+	JOIN_BELOW, /* 2.4.3: anonymous private memory, with the area below */
+	JOIN_ANON,  /* 2.4.10: anonymous private memory, with both */
+	JOIN_FILES, /* 2.6.0: files too, but not shared anonymous memory */
+	JOIN_SCAN,  /* 2.2: afterwards, any touching pair */
+};
+
+/* Does a call of this style ever join memory of this kind? */
+bool join_takes(enum join_style style, uint64_t flags, uint64_t file);
+
+/*
+ * Would this kernel keep the two apart even if the right one were mapped anew beside the left,
+ * equal in all? (the cause "rule")
+ */
+bool join_never(const struct seam_policy *policy, const struct seam_area *left,
+		const struct seam_area *right);
+
+/* Flag bits of today (SEAM_VM_*) as the policy's kernel would have them. */
+uint64_t join_flags_then(const struct seam_policy *policy, uint64_t flags);
+
 /* The flag bits that the policy compares and in which the two differ. */
 uint64_t join_flags(const struct seam_policy *policy, uint64_t left, uint64_t right);
 

@@ -57,7 +57,46 @@ extern "C" {
 	X(mremap_many, "mremap FIXED of the same size moves several areas (6.17-)")                \
 	X(advices, "advices of 4.14, and 1 of 5.4, 2 of 5.14, 3 of 5.18, 4 of 6.1, 5 guard "       \
 		   "markers (6.13), 6 in files too (6.15)")                                        \
-	X(mseal, "memory can be sealed (6.10-)")
+	X(mseal, "memory can be sealed (6.10-)")                                                   \
+	/* joining up to 2.6.24: 0 none; 1 all cases, files and borders too (2.6.7-); */           \
+	/* anonymous private memory: 2 with the area below, 3 with both (2.4.10); */               \
+	/* 4 as 3 and files (2.6.0); 5 any touching pair, by a scan afterwards (2.2) */            \
+	X(mmap_join, "up to 2.6.24, how a new mapping joins")                                      \
+	X(brk_join, "up to 2.6.24, how a growing heap joins")                                      \
+	X(mprotect_join, "up to 2.6.24, how a change of protection joins")                         \
+	X(mlock_join, "up to 2.6.24, how locking and unlocking join")                              \
+	X(madvise_join, "up to 2.6.24, how advice joins")                                          \
+	X(mremap_join, "up to 2.6.24, how moved memory joins")                                     \
+	X(border_anon, "an anon_vma goes along when the border of two areas moves (2.6.8-)")       \
+	X(read_anon, "a read fault of anonymous memory attaches an anon_vma (2.6.24)")             \
+	X(anon_pgoff, "offsets of anonymous memory, up to 2.6.24: 0 the caller's, 1 kept right "   \
+		      "by downward joins (2.6.0), 2 the address (2.6.7-)")                         \
+	/* up to 2.6.24: placement, limits, flags, errors */                                       \
+	X(old_search, "search for free memory, up to 2.6.24: 1 upward from the hint; 2 the hint "  \
+		      "or upward from the base (2.4.10); 3 from where the last ended (2.6.0); 4 "  \
+		      "so downward (2.6.12); 5 and the largest hole known (2.6.24)")               \
+	X(cut_limit, "up to 2.6.24, at the area limit: 0 only munmap of an area's middle is "      \
+		     "refused; 1 every cut (2.6.0-)")                                              \
+	X(move_limit, "up to 2.6.24, mremap looks at the area limit before it moves (2.6.6-)")     \
+	X(mmap_args, "up to 2.6.24, errors of mmap: 1 of 2.2, 2 of 2.4, 3 of 2.4.10, 4 of 2.6.0, " \
+		     "5 of 2.6.24")                                                                \
+	X(mprotect_args, "up to 2.6.24, errors of mprotect: 1 of 2.2-2.4, 2 of 2.6.0, 3 of "       \
+			 "2.6.6, 4 of 2.6.24")                                                     \
+	X(mremap_args, "up to 2.6.24, arguments of mremap: 1 flags are ignored (2.2), 2 of 2.4, "  \
+		       "3 of 2.6.0, 4 of 2.6.6")                                                   \
+	X(madvise_args, "up to 2.6.24, madvise: 0 no such call (2.2), 1 of 2.4-2.6.12, 2 of "      \
+			"2.6.24")                                                                  \
+	X(munmap_empty, "up to 2.6.24, munmap of nothing is EINVAL (2.4-)")                        \
+	X(anon_types, "up to 2.6.24, types of anonymous maps: 0 private (2.2), 1 any (2.4.2), 2 "  \
+		      "private and shared (2.4.3-)")                                               \
+	X(grows_file, "files may be mapped with MAP_GROWSDOWN (-2.4.9)")                           \
+	X(heap_exec, "heap and stack are executable (-2.6.7)")                                     \
+	X(map_locked, "MAP_LOCKED is honoured (2.6.0-)")                                           \
+	X(lock_faults, "locking memory that cannot be read is EFAULT, and locks it (2.6.0-)")      \
+	X(lock_capable, "locking: 1 takes CAP_IPC_LOCK and obeys RLIMIT_MEMLOCK too (-2.6.7)")     \
+	X(future_only, "mlockall(MCL_FUTURE) leaves what is mapped alone (2.6.12-)")               \
+	X(data_start, "RLIMIT_DATA counts from start_data, not from end_code (2.4-)")              \
+	X(nonlinear, "file areas carry CAN_NONLINEAR (2.6.24)")
 
 enum seam_rule {
 #define SEAM_RULE_ENUM(name, text) SEAM_RULE_##name,

@@ -11,6 +11,15 @@
 #define RULE(name, value) [SEAM_RULE_##name] = value
 
 extern const struct seam_policy policy_plain;
+extern const struct seam_policy policy_linux_2_2_13;
+extern const struct seam_policy policy_linux_2_4_2;
+extern const struct seam_policy policy_linux_2_4_3;
+extern const struct seam_policy policy_linux_2_4_10;
+extern const struct seam_policy policy_linux_2_6_0;
+extern const struct seam_policy policy_linux_2_6_6;
+extern const struct seam_policy policy_linux_2_6_7;
+extern const struct seam_policy policy_linux_2_6_12;
+extern const struct seam_policy policy_linux_2_6_24;
 extern const struct seam_policy policy_linux_4_18;
 extern const struct seam_policy policy_linux_5_4;
 extern const struct seam_policy policy_linux_5_10;

@@ -9,6 +9,15 @@
 /* clang-format off */
 static const struct seam_policy *const policies[] = {
 	&policy_plain,
+	&policy_linux_2_2_13,
+	&policy_linux_2_4_2,
+	&policy_linux_2_4_3,
+	&policy_linux_2_4_10,
+	&policy_linux_2_6_0,
+	&policy_linux_2_6_6,
+	&policy_linux_2_6_7,
+	&policy_linux_2_6_12,
+	&policy_linux_2_6_24,
 	&policy_linux_4_18,
 	&policy_linux_5_4,
 	&policy_linux_5_10,

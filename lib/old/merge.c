@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How the old kernels joined areas, one function a generation, and how they cut them. */
+#include "lib/old/old.h"
+
+/* The area that holds @addr becomes *area. */
+static int put(struct seam_space *space, uint64_t addr, const struct area *area)
+{
+	struct cursor cursor;
+
+	index_seek(&space->index, addr, &cursor);
+	return area_store(space, &cursor, area);
+}
+
+static int take_out(struct seam_space *space, uint64_t addr)
+{
+	struct cursor cursor;
+
+	index_seek(&space->index, addr, &cursor);
+	return area_remove(space, &cursor);
+}
+
+/* The area's start moves, its contents stay where they are. */
+static void move_start(const struct seam_space *space, struct area *area, uint64_t start)
+{
+	area->pgoff = word(space, area_offset_at(space, area, start));
+	area->start = start;
+}
+
+int merge_pair(struct seam_space *space, const struct spot *lower, const struct spot *upper)
+{
+	struct area joined = lower->area;
+	int err = take_out(space, upper->area.start);
+
+	if (err)
+		return err;
+	joined.end = upper->area.end;
+	space->mm.stats.joins++;
+	return put(space, joined.start, &joined);
+}
+
+/* The areas that touch a range; its neighbours in free space, or those of the area it is part of. */
+struct neighbours {
+	struct spot below, above;
+	bool has_below, has_above; /* there is one, and it touches */
+};
+
+static void find_neighbours(const struct seam_space *space, const struct area *range,
+			    const struct spot *within, struct neighbours *ret)
+{
+	if (within) {
+		ret->has_below = range->start == within->area.start &&
+				 spot_below(space, within, &ret->below);
+		ret->has_above = range->end == within->area.end &&
+				 spot_above(space, within, &ret->above);
+	} else {
+		ret->has_below = spot_before(space, range->start, &ret->below);
+		ret->has_above = spot_find(space, range->start, &ret->above);
+	}
+	ret->has_below = ret->has_below && ret->below.area.end == range->start;
+	ret->has_above = ret->has_above && ret->above.area.start == range->end;
+}
+
+int merge_beside(struct seam_space *space, enum join_style style, bool keep_pgoff,
+		 const struct area *fresh, bool *ret_joined)
+{
+	struct neighbours n;
+	struct area joined;
+	bool below, above;
+	int err;
+
+	*ret_joined = false;
+	if (!join_takes(style, area_flags(space, fresh), file_of(space, fresh)))
+		return 0;
+	find_neighbours(space, fresh, NULL, &n);
+	if (style == JOIN_BELOW)
+		n.has_above = false;
+	space->mm.stats.join_tries += n.has_below + n.has_above;
+	below = n.has_below && join_check(space, &n.below.area, fresh, NEIGHBOUR_LEFT);
+	above = n.has_above && join_check(space, fresh, &n.above.area, NEIGHBOUR_RIGHT);
+	if (!below && !above)
+		return 0;
+	*ret_joined = true;
+	space->mm.stats.joins += below + above;
+	if (!below) {
+		joined = n.above.area;
+		if (keep_pgoff)
+			move_start(space, &joined, fresh->start);
+		joined.start = fresh->start;
+		return put(space, n.above.area.start, &joined);
+	}
+	joined = n.below.area;
+	joined.end = fresh->end;
+	if (above) {
+		joined.end = n.above.area.end;
+		err = take_out(space, n.above.area.start);
+		if (err)
+			return err;
+	}
+	return put(space, joined.start, &joined);
+}
+
+int merge_scan(struct seam_space *space, uint64_t start, uint64_t end)
+{
+	struct spot lower, upper;
+	int err;
+
+	steps_insert(space, start);
+	if (!spot_find(space, start, &lower))
+		return 0;
+	steps_forget_last(space);
+	spot_below(space, &lower, &lower);
+	while (lower.area.start < end && spot_above(space, &lower, &upper)) {
+		if (lower.area.end == upper.area.start) {
+			space->mm.stats.join_tries++;
+			if (join_check(space, &lower.area, &upper.area, NEIGHBOUR_LEFT)) {
+				err = merge_pair(space, &lower, &upper);
+				if (err)
+					return err;
+				spot_find(space, lower.area.start, &lower);
+				continue;
+			}
+		}
+		lower = upper;
+	}
+	return 0;
+}
+
+/* The range and what is below (and above) it become one. */
+static int merge_into_below(struct seam_space *space, const struct area *range,
+			    const struct spot *within, const struct neighbours *n, bool above)
+{
+	bool whole = within && within->area.end == range->end;
+	struct area joined = n->below.area, rest;
+	int err;
+
+	joined.end = above ? n->above.area.end : range->end;
+	if (!joined.anon && within && (whole || rule(space, SEAM_RULE_border_anon)))
+		joined.anon = within->area.anon;
+	if (!joined.anon && above)
+		joined.anon = n->above.area.anon;
+	if (above) {
+		err = take_out(space, n->above.area.start);
+		if (err)
+			return err;
+	}
+	if (whole) {
+		err = take_out(space, range->start);
+		if (err)
+			return err;
+	} else if (within) {
+		rest = within->area;
+		move_start(space, &rest, range->end);
+		err = put(space, range->start, &rest);
+		if (err)
+			return err;
+	}
+	return put(space, joined.start, &joined);
+}
+
+/* The range and what is above it become one. */
+static int merge_into_above(struct seam_space *space, const struct area *range,
+			    const struct spot *within, const struct neighbours *n)
+{
+	bool whole = within && within->area.start == range->start;
+	struct area joined = n->above.area, rest;
+	int err;
+
+	move_start(space, &joined, range->start);
+	if (whole && within->area.anon)
+		joined.anon = within->area.anon;
+	if (!joined.anon && within && rule(space, SEAM_RULE_border_anon))
+		joined.anon = within->area.anon;
+	if (whole) {
+		err = take_out(space, range->start);
+		if (err)
+			return err;
+	} else if (within) {
+		rest = within->area;
+		rest.end = range->start;
+		err = put(space, rest.start, &rest);
+		if (err)
+			return err;
+	}
+	return put(space, n->above.area.start, &joined);
+}
+
+/* 2.6.7 mm/mmap.c is_mergeable_anon_vma, of the two neighbours */
+static bool anon_agree(const struct seam_space *space, const struct area *a, const struct area *b)
+{
+	return !rule(space, SEAM_RULE_anon_vma) || !a->anon || !b->anon ||
+	       anon_vma_of(space->family, a->anon) == anon_vma_of(space->family, b->anon);
+}
+
+int merge_cases(struct seam_space *space, const struct area *range, const struct spot *within,
+		bool *ret_joined)
+{
+	struct neighbours n;
+	bool below, above;
+
+	find_neighbours(space, range, within, &n);
+	space->mm.stats.join_tries += n.has_below + n.has_above;
+	below = n.has_below && join_check(space, &n.below.area, range, NEIGHBOUR_LEFT);
+	above = n.has_above && join_check(space, range, &n.above.area, NEIGHBOUR_RIGHT);
+	if (below && above && !anon_agree(space, &n.below.area, &n.above.area))
+		above = false;
+	*ret_joined = below || above;
+	space->mm.stats.joins += below + above;
+	if (below)
+		return merge_into_below(space, range, within, &n, above);
+	if (above)
+		return merge_into_above(space, range, within, &n);
+	return 0;
+}
+
+int old_cut(struct seam_space *space, const struct spot *within, uint64_t at)
+{
+	struct cursor cursor;
+
+	if (rule(space, SEAM_RULE_cut_limit) &&
+	    index_count(&space->index) >= space->limit[SEAM_LIMIT_AREAS])
+		return -SEAM_ENOMEM;
+	index_seek(&space->index, within->area.start, &cursor);
+	return area_split(space, &cursor, at);
+}
+
+int old_cut_and_set(struct seam_space *space, const struct spot *within, uint64_t start,
+		    uint64_t end, uint64_t flags)
+{
+	struct spot spot = *within;
+	int err;
+
+	if (start > spot.area.start) {
+		err = old_cut(space, &spot, start);
+		if (err)
+			return err;
+		spot_find(space, start, &spot);
+	}
+	if (end < spot.area.end) {
+		err = old_cut(space, &spot, end);
+		if (err)
+			return err;
+		spot_find(space, start, &spot);
+	}
+	return area_set_flags(space, &spot.cursor, flags);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* munmap. Source: mm/mmap.c do_munmap, split_vma (2.6). */
+#include "lib/old/old.h"
+
+/*
+ * May the range be cut out? Up to 2.4 only a hole in the middle of one area counts; 2.6 makes a cut
+ * at each end of the range, and the first stays when the second is refused.
+ */
+static int check_cuts(struct seam_space *space, const struct spot *first, uint64_t start,
+		      uint64_t end)
+{
+	bool low = first->area.start < start, high;
+	uint64_t nr = index_count(&space->index), limit = space->limit[SEAM_LIMIT_AREAS];
+	struct spot last;
+	int err;
+
+	if (!rule(space, SEAM_RULE_cut_limit))
+		return low && first->area.end > end && nr >= limit ? -SEAM_ENOMEM : 0;
+	high = spot_find(space, end, &last) && last.area.start < end;
+	if (low && nr >= limit)
+		return -SEAM_ENOMEM;
+	if (!high || nr + low < limit)
+		return 0;
+	if (low) {
+		err = old_cut(space, first, start);
+		if (err)
+			return err;
+	}
+	return -SEAM_ENOMEM;
+}
+
+/* Takes [start, end) out of the area under @spot, which it overlaps. */
+static int cut_out(struct seam_space *space, struct spot *spot, uint64_t start, uint64_t end)
+{
+	struct area rest = spot->area;
+	int err;
+
+	if (rest.start >= start && rest.end <= end)
+		return area_remove(space, &spot->cursor);
+	if (rest.start < start && rest.end > end) {
+		err = area_split(space, &spot->cursor, end);
+		if (err)
+			return err;
+		spot_find(space, rest.start, spot);
+	}
+	if (rest.start < start) {
+		rest.end = start;
+	} else {
+		rest.pgoff = word(space, area_offset_at(space, &rest, end));
+		rest.start = end;
+	}
+	return area_store(space, &spot->cursor, &rest);
+}
+
+static uint64_t min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+int old_unmap(struct seam_space *space, uint64_t start, uint64_t len)
+{
+	struct spot spot;
+	uint64_t end;
+	int err;
+
+	if (start & (page_size(space) - 1) || start > space->user_end ||
+	    len > space->user_end - start)
+		return -SEAM_EINVAL;
+	end = start + round_up(space, len);
+	if (end == start)
+		return rule(space, SEAM_RULE_munmap_empty) ? -SEAM_EINVAL : 0;
+	steps_insert(space, start);
+	if (!spot_find(space, start, &spot) || spot.area.start >= end)
+		return 0;
+	err = check_cuts(space, &spot, start, end);
+	if (err)
+		return err;
+	steps_forget_last(space);
+	while (spot_find(space, start, &spot) && spot.area.start < end) {
+		place_freed(space, max(spot.area.start, start), min(spot.area.end, end));
+		err = cut_out(space, &spot, start, end);
+		if (err)
+			return err;
+	}
+	place_hole(space, start);
+	return 0;
+}
+
+int old_munmap(struct seam_space *space, uint64_t addr, uint64_t len)
+{
+	return old_unmap(space, addr, len);
+}

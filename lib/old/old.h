@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lib/old/old.h - what the calls of Linux 2.2.13 to 2.6.24 share.
+ *
+ * A place in the map is an address here, not a pointer: after an edit an area is looked up again.
+ * Functions that change areas give 0 or -SEAM_EALLOC, after which the whole call is taken back, or
+ * the errno that their comment names.
+ */
+#ifndef LIB_OLD_H
+#define LIB_OLD_H
+
+#include "lib/area.h"
+#include "lib/join.h"
+#include "lib/steps/steps.h"
+
+/* Values of the rules that have more than two; seam/policy.h says what each means. */
+enum { SEARCH_HINT = 1, SEARCH_BASE, SEARCH_CACHE, SEARCH_DOWN, SEARCH_HOLE };
+enum { MMAP_2_2 = 1, MMAP_2_4, MMAP_2_4_10, MMAP_2_6_0, MMAP_2_6_24 };
+enum { MPROTECT_2_2 = 1, MPROTECT_2_6_0, MPROTECT_2_6_6, MPROTECT_2_6_24 };
+enum { MREMAP_2_2 = 1, MREMAP_2_4, MREMAP_2_6_0, MREMAP_2_6_6 };
+enum { MADVISE_2_4 = 1, MADVISE_2_6_24 };
+enum { TYPES_PRIVATE, TYPES_ANY, TYPES_BOTH };
+enum { PGOFF_GIVEN, PGOFF_KEPT, PGOFF_ADDRESS };
+
+/* Bits that today's kernel uses otherwise. */
+#define OLD_VM_DENYWRITE UINT64_C(0x800)
+#define OLD_VM_EXECUTABLE UINT64_C(0x1000)
+#define OLD_VM_CAN_NONLINEAR UINT64_C(0x8000000)
+#define OLD_VM_MAY (SEAM_VM_MAYREAD | SEAM_VM_MAYWRITE | SEAM_VM_MAYEXEC)
+
+/* An area and where it stands. */
+struct spot {
+	struct cursor cursor;
+	struct area area;
+};
+
+/* As an unsigned long of the architecture: addresses, lengths and offsets wrap there. */
+static inline uint64_t word(const struct seam_space *space, uint64_t value)
+{
+	return value & ((space->arch->top_of_offsets << space->page_shift) - 1);
+}
+
+/* PAGE_ALIGN: may wrap to 0. */
+static inline uint64_t round_up(const struct seam_space *space, uint64_t len)
+{
+	return word(space, page_up(space, len));
+}
+
+static inline uint64_t file_of(const struct seam_space *space, const struct area *area)
+{
+	return area_attr(space, area)->file;
+}
+
+/* The first area that ends behind @addr; false when there is none. */
+bool spot_find(const struct seam_space *space, uint64_t addr, struct spot *ret_spot);
+/* The same for find_vma: counts the kernel's steps. */
+bool spot_look_up(struct seam_space *space, uint64_t addr, struct spot *ret_spot);
+/* The neighbour above or below; false when there is none. */
+bool spot_above(const struct seam_space *space, const struct spot *spot, struct spot *ret_spot);
+bool spot_below(const struct seam_space *space, const struct spot *spot, struct spot *ret_spot);
+/* The last area that ends at or before @addr. */
+bool spot_before(const struct seam_space *space, uint64_t addr, struct spot *ret_spot);
+
+/* An area that lies in [start, end) or across one of its ends. */
+bool old_range_taken(const struct seam_space *space, uint64_t start, uint64_t end);
+
+/* merge.c: joining. ------------------------------------------------------------------------- */
+
+/*
+ * The range of @fresh is free of areas. Joins it with what touches, by a style up to JOIN_FILES, and
+ * says so; the caller inserts it when nothing joined. @keep_pgoff: an area that grows downward
+ * keeps the offsets of its old pages.
+ */
+int merge_beside(struct seam_space *space, enum join_style style, bool keep_pgoff,
+		 const struct area *fresh, bool *ret_joined);
+
+/* 2.2.13 mm/mmap.c merge_segments: what touches in [start, end), from the area before it. */
+int merge_scan(struct seam_space *space, uint64_t start, uint64_t end);
+
+/*
+ * 2.6.7- mm/mmap.c vma_merge. @range is a new area in free space (@within NULL) or the changed form
+ * of a part of the area @within. *ret_joined: it became part of a neighbour; nothing else is done
+ * otherwise.
+ */
+int merge_cases(struct seam_space *space, const struct area *range, const struct spot *within,
+		bool *ret_joined);
+
+/* The touching areas @lower and @upper become one that has the lower's attributes. */
+int merge_pair(struct seam_space *space, const struct spot *lower, const struct spot *upper);
+
+/*
+ * New flags for [start, end), which lies in @within: cuts it where needed. The limit errno is
+ * -SEAM_ENOMEM; a first cut stays when the second is refused.
+ */
+int old_cut_and_set(struct seam_space *space, const struct spot *within, uint64_t start,
+		    uint64_t end, uint64_t flags);
+
+/* cuts @within at @at under the area limit's rule: -SEAM_ENOMEM */
+int old_cut(struct seam_space *space, const struct spot *within, uint64_t at);
+
+/* place.c: free memory. --------------------------------------------------------------------- */
+
+/* get_unmapped_area without MAP_FIXED. -SEAM_ENOMEM */
+int place_search(struct seam_space *space, uint64_t hint, uint64_t len, uint64_t *ret_addr);
+/* The memory of one area in [start, end) was given back (2.6.0 - 2.6.12). */
+void place_freed(struct seam_space *space, uint64_t start, uint64_t end);
+/* All that a call unmaps is gone; the hole holds @at (2.6.24). */
+void place_hole(struct seam_space *space, uint64_t at);
+/* A fork child searches from the base. */
+void place_fork(struct seam_space *child);
+
+/* munmap.c, mmap.c, fault.c: what one call does for another. ---------------------------------- */
+
+/* do_munmap. -SEAM_EINVAL, -SEAM_ENOMEM */
+int old_unmap(struct seam_space *space, uint64_t start, uint64_t len);
+
+/* Room for @pages more in all and of locked memory. -SEAM_ENOMEM, -SEAM_EAGAIN */
+int old_check_total(const struct seam_space *space, uint64_t len);
+int old_check_locked(const struct seam_space *space, uint64_t len);
+
+/* May this caller lock memory at all? */
+bool old_may_lock(const struct seam_space *space);
+
+/* vm_enough_memory: one charge at most the commit limit, where the mode looks at it. */
+int old_check_memory(const struct seam_space *space, uint64_t len);
+
+/* Attaches an anon_vma to the area at @addr if this kernel has them and it has none. */
+int old_attach_anon(struct seam_space *space, uint64_t addr);
+/* make_pages_present of locked memory. -SEAM_EFAULT where the rule lock_faults says so */
+int old_fault_in(struct seam_space *space, uint64_t start);
+
+/* The calls, one a file. ----------------------------------------------------------------------- */
+
+int old_mmap(struct seam_space *space, const struct seam_mmap *args, uint64_t *ret_addr);
+int old_munmap(struct seam_space *space, uint64_t addr, uint64_t len);
+int old_mprotect(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t prot, int pkey);
+int old_mremap(struct seam_space *space, const struct seam_mremap *args, uint64_t *ret_addr);
+int old_madvise(struct seam_space *space, uint64_t addr, uint64_t len, int advice);
+int old_mlock(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t flags);
+int old_munlock(struct seam_space *space, uint64_t addr, uint64_t len);
+int old_mlockall(struct seam_space *space, uint32_t flags);
+int old_munlockall(struct seam_space *space);
+int old_brk(struct seam_space *space, uint64_t addr, uint64_t *ret_brk);
+int old_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write, uint64_t *ret_done);
+int old_stack(struct seam_space *space, uint64_t start, uint64_t len);
+int old_fork(struct seam_space *parent, struct seam_space *child);
+
+#endif
