@@ -40,11 +40,13 @@ void area_export(const struct seam_space *space, const struct area *area,
 void area_count(const struct seam_space *space, const struct area *area, struct seam_totals *totals,
 		int sign);
 
-/* page offset of @addr in the area's numbering */
+/* page offset of @addr, also below the area, in the area's numbering */
 static inline uint64_t area_offset_at(const struct seam_space *space, const struct area *area,
 				      uint64_t addr)
 {
-	return area->pgoff + ((addr - area->start) >> space->page_shift);
+	if (addr < area->start)
+		return word(space, area->pgoff - pages_of(space, area->start - addr));
+	return word(space, area->pgoff + pages_of(space, addr - area->start));
 }
 
 #endif

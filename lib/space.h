@@ -99,6 +99,12 @@ static inline uint64_t page_up(const struct seam_space *space, uint64_t addr)
 	return page_down(space, addr + page_size(space) - 1);
 }
 
+/* As an unsigned long of the architecture: addresses, lengths and page offsets wrap there. */
+static inline uint64_t word(const struct seam_space *space, uint64_t value)
+{
+	return value & ((space->arch->top_of_offsets << space->page_shift) - 1);
+}
+
 static inline uint64_t pages_of(const struct seam_space *space, uint64_t bytes)
 {
 	return bytes >> space->page_shift;

@@ -22,7 +22,7 @@ static int take_out(struct seam_space *space, uint64_t addr)
 /* The area's start moves, its contents stay where they are. */
 static void move_start(const struct seam_space *space, struct area *area, uint64_t start)
 {
-	area->pgoff = word(space, area_offset_at(space, area, start));
+	area->pgoff = area_offset_at(space, area, start);
 	area->start = start;
 }
 

@@ -120,7 +120,7 @@ static int change(struct seam_space *space, const struct spot *spot, uint64_t st
 	if (err)
 		return err;
 	attr.flags = flags;
-	changed.pgoff = word(space, area_offset_at(space, &spot->area, start));
+	changed.pgoff = area_offset_at(space, &spot->area, start);
 	changed.start = start;
 	changed.end = end;
 	changed.attr = area_intern(space, &attr);

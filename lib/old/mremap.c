@@ -129,7 +129,7 @@ static int copy_area(struct seam_space *space, const struct remap *remap, const 
 	bool joined = false;
 	int err = 0;
 
-	copy.pgoff = word(space, area_offset_at(space, &spot->area, remap->addr));
+	copy.pgoff = area_offset_at(space, &spot->area, remap->addr);
 	copy.start = remap->new_addr;
 	copy.end = remap->new_addr + remap->new_len;
 	/* memory never touched takes the numbers of its new place, to fit in there */

@@ -46,7 +46,7 @@ static int cut_out(struct seam_space *space, struct spot *spot, uint64_t start, 
 	if (rest.start < start) {
 		rest.end = start;
 	} else {
-		rest.pgoff = word(space, area_offset_at(space, &rest, end));
+		rest.pgoff = area_offset_at(space, &rest, end);
 		rest.start = end;
 	}
 	return area_store(space, &spot->cursor, &rest);

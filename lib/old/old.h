@@ -34,12 +34,6 @@ struct spot {
 	struct area area;
 };
 
-/* As an unsigned long of the architecture: addresses, lengths and offsets wrap there. */
-static inline uint64_t word(const struct seam_space *space, uint64_t value)
-{
-	return value & ((space->arch->top_of_offsets << space->page_shift) - 1);
-}
-
 /* PAGE_ALIGN: may wrap to 0. */
 static inline uint64_t round_up(const struct seam_space *space, uint64_t len)
 {

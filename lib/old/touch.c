@@ -98,7 +98,7 @@ static int grow_down(struct seam_space *space, struct spot *spot, uint64_t addr)
 		return err;
 	spot_find(space, spot->area.start, spot);
 	area = spot->area;
-	area.pgoff = word(space, area_offset_at(space, &area, addr));
+	area.pgoff = area_offset_at(space, &area, addr);
 	area.start = addr;
 	err = area_store(space, &spot->cursor, &area);
 	spot->area = area;
