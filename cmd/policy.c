@@ -2,6 +2,9 @@
 #include "cmd/policy.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
 
 #include "findings/findings.h"
 #include "probe/spec.h"
@@ -22,4 +25,38 @@ int cmd_policy(const struct cmd *cmd, const char *spec, bool of_file,
 	return err == -EINVAL
 		       ? cmd_usage(cmd, "--kernel: %s", why)
 		       : cmd_fail(EXIT_FAILED, "--kernel %s: %s", spec ? spec : "linux-host", why);
+}
+
+/* "6.18.44-1-amd64" -> 0x06122c; 0 when it is no release. */
+static uint32_t release_number(const char *text)
+{
+	unsigned int major, minor, patch = 0;
+
+	if (sscanf(text, "%u.%u.%u", &major, &minor, &patch) < 2)
+		return 0;
+	return major << 16 | (minor & 0xff) << 8 | (patch & 0xff);
+}
+
+int cmd_policy_of_release(const struct cmd *cmd, const char *release,
+			  struct seam_policy *ret_policy)
+{
+	uint32_t wanted = release_number(release), best = 0;
+	const struct seam_policy *policy;
+	struct utsname host;
+
+	if (!wanted || (!uname(&host) && !strcmp(host.release, release)))
+		return cmd_policy(cmd, "linux-host", false, ret_policy);
+	for (unsigned int i = 0; (policy = seam_policy_at(i)); i++) {
+		uint32_t number =
+			strncmp(policy->name, "linux-", 6) ? 0 : release_number(policy->name + 6);
+
+		if (number <= best || number > wanted)
+			continue;
+		best = number;
+		*ret_policy = *policy;
+	}
+	if (!best)
+		return cmd_fail(EXIT_FAILED, "recorded under Linux %s, of which no rules are known",
+				release);
+	return EXIT_DONE;
 }

@@ -17,4 +17,11 @@
 int cmd_policy(const struct cmd *cmd, const char *spec, bool of_file,
 	       struct seam_policy *ret_policy);
 
+/*
+ * The policy of a kernel by its release ("6.18.44"): the running kernel's when it is that one or ""
+ * (not told), else the newest named one that is not newer. 0, or EXIT_FAILED after a message.
+ */
+int cmd_policy_of_release(const struct cmd *cmd, const char *release,
+			  struct seam_policy *ret_policy);
+
 #endif

@@ -206,19 +206,6 @@ static int parse_options(struct options *options, int argc, char **argv)
 	return EXIT_DONE;
 }
 
-static int read_kernels(struct options *options, struct replay_kernel *kernels)
-{
-	int r = EXIT_DONE;
-
-	if (!options->nr_specs)
-		options->specs[options->nr_specs++] = "linux-host";
-	for (unsigned int i = 0; !r && i < options->nr_specs; i++)
-		r = cmd_policy(&cmd_replay, options->specs[i], true, &kernels[i].policy);
-	options->replay.kernels = kernels;
-	options->replay.nr_kernels = options->nr_specs;
-	return r;
-}
-
 static int say_error(const struct options *options, int err, const struct trace_error *error)
 {
 	if (!error->text[0])
@@ -227,6 +214,56 @@ static int say_error(const struct options *options, int err, const struct trace_
 		return cmd_fail(EXIT_FAILED, "%s:%" PRIu64 ": %s", options->file, error->line,
 				error->text);
 	return cmd_fail(EXIT_FAILED, "%s: %s", options->file, error->text);
+}
+
+/* The kernel that the trace was made under: this one, or the newest known that is not newer. */
+static int recorded_kernel(const struct options *options, struct source *source,
+			   struct seam_policy *ret_policy)
+{
+	struct trace_error error = { 0 };
+	struct trace *trace;
+	int err = trace_open(source, &options->replay.trace, &trace, &error), r;
+
+	if (err)
+		return say_error(options, err, &error);
+	r = cmd_policy_of_release(&cmd_replay, trace_facts(trace)->host.release, ret_policy);
+	trace_close(trace);
+	return r;
+}
+
+/* "recorded", with the rules behind it. */
+static int read_recorded(const struct options *options, struct source *source, const char *spec,
+			 struct replay_kernel *kernel)
+{
+	const char *rules = strchr(spec, ','), *bad;
+	int r = recorded_kernel(options, source, &kernel->policy);
+
+	kernel->recorded = true;
+	if (!r && rules && seam_policy_change(&kernel->policy, rules + 1, &bad))
+		r = cmd_usage(&cmd_replay, "--kernel %s: no such rule or value: %s", spec, bad);
+	return r;
+}
+
+static bool is_recorded(const char *spec)
+{
+	return !strncmp(spec, "recorded", 8) && (!spec[8] || spec[8] == ',');
+}
+
+static int read_kernels(struct options *options, struct source *source,
+			struct replay_kernel *kernels)
+{
+	int r = EXIT_DONE;
+
+	if (!options->nr_specs)
+		options->specs[options->nr_specs++] = source->kind == SOURCE_OPS ? "linux-host"
+										 : "recorded";
+	for (unsigned int i = 0; !r && i < options->nr_specs; i++)
+		r = is_recorded(options->specs[i])
+			    ? read_recorded(options, source, options->specs[i], &kernels[i])
+			    : cmd_policy(&cmd_replay, options->specs[i], true, &kernels[i].policy);
+	options->replay.kernels = kernels;
+	options->replay.nr_kernels = options->nr_specs;
+	return r;
 }
 
 /* Each kernel in a pass of its own: their outputs follow each other. */
@@ -278,33 +315,36 @@ static int write_report(struct options *options, struct source *source, FILE *ou
 	return r;
 }
 
+static int write_output(struct options *options, struct source *source)
+{
+	FILE *out = cmd_open_output(options->output, stdout);
+	int r;
+
+	if (!out)
+		return EXIT_FAILED;
+	r = options->format == FORMAT_OPS ? write_ops(options, source, out)
+					  : write_report(options, source, out);
+	if (cmd_close_output(out, options->output) && !r)
+		r = EXIT_FAILED;
+	return r;
+}
+
 static int run(int argc, char **argv)
 {
 	struct replay_kernel kernels[MAX_KERNELS] = { 0 };
 	struct options options;
 	struct source source;
-	FILE *out;
 	int r = parse_options(&options, argc, argv);
 
-	if (!r)
-		r = read_kernels(&options, kernels);
 	if (r)
 		return r;
 	r = source_open(options.file, &source);
 	if (r)
 		return cmd_fail(EXIT_FAILED, "%s: %s", options.file, strerror(-r));
-	out = cmd_open_output(options.output, stdout);
-	if (!out) {
-		source_close(&source);
-		return EXIT_FAILED;
-	}
-	if (options.format == FORMAT_OPS)
-		r = write_ops(&options, &source, out);
-	else
-		r = write_report(&options, &source, out);
+	r = read_kernels(&options, &source, kernels);
+	if (!r)
+		r = write_output(&options, &source);
 	source_close(&source);
-	if (cmd_close_output(out, options.output) && !r)
-		r = EXIT_FAILED;
 	return r;
 }
 
@@ -315,7 +355,9 @@ const struct cmd cmd_replay = {
 	.help = "FILE is a recording (seam.data, the default), a strace log, an operation script\n"
 		"or a text with excerpts of them; '-' is standard input.\n\n"
 		"      --kernel A,B,…     kernels to replay it under: linux-2.4.2, linux-6.18,\n"
-		"                         linux-6.18,-anon_vma (a rule off), linux-host, plain\n"
+		"                         linux-6.18,-anon_vma (a rule off), linux-host, plain;\n"
+		"                         recorded (the default): as it happened, held\n"
+		"                         against the kernel's own maps\n"
 		"      --touch HOW        which memory counts as touched: recorded, eager (all\n"
 		"                         writable private anonymous memory), never\n"
 		"      --place recorded   memory lies where it was recorded; else each kernel\n"

@@ -145,8 +145,7 @@ static int adopt_areas(struct lane *lane, struct lane_mm *mm, const struct event
 	return 0;
 }
 
-/* Counters that came about otherwise than by a call. */
-static void forget_counts(struct lane_mm *mm)
+void lane_forget_counts(struct lane_mm *mm)
 {
 	seam_space_get_stats(mm->space, &mm->seen);
 }
@@ -217,7 +216,7 @@ int lane_begin_space(struct lane *lane, const struct event *event,
 		return -ENOMEM;
 	if (lane->recorded && event->born != BORN_FORK)
 		set_bounds(mm, event);
-	forget_counts(mm);
+	lane_forget_counts(mm);
 	note_peak(mm);
 	return 0;
 }
@@ -320,6 +319,12 @@ static void count_call(struct lane *lane, const struct call *call, uint64_t numb
 	}
 	seam_space_get_stats(call->space, &now);
 	add_counts(kind, &now, &call->mm->seen);
+	call->mm->last = (struct last_call) {
+		.number = number,
+		.line = event->line,
+		.pid = event->pid,
+		.call = event->call,
+	};
 	call->mm->seen = now;
 	note_peak(call->mm);
 }
@@ -399,7 +404,7 @@ int lane_touch(struct lane *lane, const struct event *event)
 		    -SEAM_EALLOC)
 			return -ENOMEM;
 	}
-	forget_counts(mm);
+	lane_forget_counts(mm);
 	note_peak(mm);
 	return 0;
 }
@@ -422,7 +427,7 @@ int lane_change(struct lane *lane, const struct event *event)
 	if (ground_forget(&mm->ground, event->arg[0], event->arg[1]) ||
 	    adopt_areas(lane, mm, event))
 		return -ENOMEM;
-	forget_counts(mm);
+	lane_forget_counts(mm);
 	note_peak(mm);
 	return 0;
 }

@@ -8,6 +8,13 @@
 #include "replay/ground.h"
 #include "replay/replay.h"
 
+/* A call and where it was made: differences are told with the call before them. */
+struct last_call {
+	uint64_t number; /* 0: none yet */
+	uint32_t line, pid;
+	uint8_t call;
+};
+
 /* One mm of the trace under one kernel. */
 struct lane_mm {
 	struct seam_space *space; /* NULL: not there, or ended */
@@ -20,6 +27,7 @@ struct lane_mm {
 	bool heap_known;
 	bool wide; /* 64-bit addresses */
 	uint64_t peak;
+	struct last_call last;
 };
 
 /* Results of a script's operations, which later ones refer to. */
@@ -63,6 +71,8 @@ int lane_begin_space(struct lane *lane, const struct event *event,
 int lane_end_space(struct lane *lane, uint32_t number);
 int lane_call(struct lane *lane, const struct event *event, uint64_t number,
 	      struct replay_outcome *ret_outcome);
+/* Counters that came about otherwise than by a call are nobody's. */
+void lane_forget_counts(struct lane_mm *mm);
 int lane_touch(struct lane *lane, const struct event *event);
 int lane_change(struct lane *lane, const struct event *event);
 

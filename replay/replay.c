@@ -9,6 +9,7 @@
 
 #include "replay/lane.h"
 #include "replay/layout.h"
+#include "replay/truth.h"
 #include "trace/grow.h"
 
 struct pass {
@@ -90,6 +91,9 @@ static int begin_space(struct pass *pass, const struct event *event)
 			layout_of_script(pass->options->layout, policy, &layout);
 		report->old_at_64_bits |= layout.wide && policy->old;
 		r = lane_begin_space(&pass->lanes[i], event, &layout);
+		if (!r && event->born == BORN_FORK && event->flags & EVENT_AREAS_KNOWN &&
+		    pass->lanes[i].kernel->recorded)
+			r = truth_check(&pass->lanes[i], event, report);
 	}
 	report->i386 |= event->born != BORN_FORK && !layout.wide;
 	return r;
@@ -125,6 +129,8 @@ static int make_call(struct pass *pass, const struct event *event)
 			return r;
 		if (!i && outcome.answer == ANSWER_NOT_MODELLED)
 			report->not_modelled++;
+		if (pass->lanes[i].kernel->recorded)
+			truth_note_result(&pass->lanes[i], event, &outcome, pass->nr_calls, report);
 		goes_on &= watch(pass, &pass->lanes[i], event, &outcome);
 	}
 	return goes_on ? 0 : -ECANCELED;
@@ -147,6 +153,11 @@ static int take_event(struct pass *pass, const struct event *event)
 	case EVENT_CHANGE:
 		for (unsigned int i = 0; !r && i < pass->nr_lanes; i++)
 			r = lane_change(&pass->lanes[i], event);
+		return r;
+	case EVENT_TRUTH:
+		for (unsigned int i = 0; !r && i < pass->nr_lanes; i++)
+			if (pass->lanes[i].kernel->recorded)
+				r = truth_check(&pass->lanes[i], event, pass->report);
 		return r;
 	case EVENT_END:
 		for (unsigned int i = 0; !r && i < pass->nr_lanes; i++)
