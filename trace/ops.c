@@ -120,8 +120,9 @@ static int fail_word(struct trace *trace, const struct word *word, const char *e
 static int read_number(struct trace *trace, const struct word *word, uint64_t *ret_value)
 {
 	const char *p = word->at;
+	unsigned int digits = scan_hex(&p, word->at + word->len, ret_value);
 
-	if (scan_hex(&p, word->at + word->len, ret_value) != word->len)
+	if (!digits || digits != word->len)
 		return fail_word(trace, word, "a hexadecimal number without 0x, or $K");
 	return 0;
 }
@@ -153,7 +154,7 @@ static int read_reference(struct trace *trace, const struct word *word, uint32_t
 
 static int read_fd(struct trace *trace, const struct word *word, struct event *event)
 {
-	uint64_t fd;
+	uint64_t fd = 0;
 
 	if (word_is(word->at, word->len, "-1")) {
 		event->arg[4] = UINT64_MAX;
@@ -170,7 +171,7 @@ static int read_fd(struct trace *trace, const struct word *word, struct event *e
 /* Offsets stand in pages, and events hold bytes. */
 static int read_pgoff(struct trace *trace, const struct word *word, struct event *event)
 {
-	uint64_t pages;
+	uint64_t pages = 0;
 
 	if (read_number(trace, word, &pages) || pages >> (64 - PAGE_SHIFT))
 		return fail_word(trace, word, "an offset in pages, hexadecimal");
