@@ -20,7 +20,7 @@ struct importer {
 	void (*close)(struct trace *trace); /* also after an open that failed */
 };
 
-extern const struct importer importer_data, importer_ops;
+extern const struct importer importer_data, importer_ops, importer_strace;
 
 struct trace {
 	const struct importer *importer;
@@ -34,6 +34,8 @@ struct trace {
 	void *state; /* the importer's own */
 };
 
+/* Frees what all importers share. */
+void trace_free(struct trace *trace);
 /* Notes what is wrong at @line (0: no line). Returns -EINVAL. */
 int trace_fail(struct trace *trace, uint64_t line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

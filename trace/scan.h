@@ -121,6 +121,12 @@ static inline const char *find_text(const char *at, const char *end, const char 
 	return at < end ? memmem(at, (size_t)(end - at), text, strlen(text)) : NULL;
 }
 
+/* Where @c last stands in [at, end), or NULL. */
+static inline const char *find_last(const char *at, const char *end, char c)
+{
+	return at < end ? memrchr(at, c, (size_t)(end - at)) : NULL;
+}
+
 /* The end of the line that starts at @at: its '\n', or @end. */
 static inline const char *line_end(const char *at, const char *end)
 {

@@ -15,6 +15,7 @@
 static const struct importer *const importers[] = {
 	&importer_data,
 	&importer_ops,
+	&importer_strace,
 };
 
 static const struct importer *find_importer(enum source_kind kind)
@@ -108,15 +109,20 @@ const char *trace_stack(const struct trace *trace, uint32_t id)
 	return intern_text(&trace->stacks, id);
 }
 
+void trace_free(struct trace *trace)
+{
+	for (uint32_t i = 0; i < trace->nr_files; i++)
+		free((char *)trace->files[i].path);
+	free(trace->files);
+	intern_free(&trace->stacks);
+}
+
 void trace_close(struct trace *trace)
 {
 	if (!trace)
 		return;
 	trace->importer->close(trace);
-	for (uint32_t i = 0; i < trace->nr_files; i++)
-		free((char *)trace->files[i].path);
-	free(trace->files);
-	intern_free(&trace->stacks);
+	trace_free(trace);
 	free(trace);
 }
 

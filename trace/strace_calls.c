@@ -1,0 +1,800 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What one call of an strace log says: which map it changes and how, or what it tells of threads,
+ * processes and descriptors.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include <seam/ops.h>
+#include <seam/space.h>
+
+#include "trace/grow.h"
+#include "trace/scan.h"
+#include "trace/strace.h"
+
+#define PAGE_SIZE UINT64_C(4096)
+#define PR_SET_NAME 15
+#define PR_SET_MM 35
+#define PR_SET_THP_DISABLE 41
+#define PR_SET_MDWE 65
+#define PR_SET_MEMORY_MERGE 67
+#define PR_SET_VMA 0x53564d41
+#define ARCH_SHSTK_ENABLE 0x5001
+#define ARCH_SHSTK_DISABLE 0x5002
+#define PERSONALITY_QUERY 0xffffffff
+#define UFFDIO_REGISTER UINT64_C(0xc020aa00)
+#define UFFDIO_UNREGISTER UINT64_C(0x8010aa01)
+#define F_DUPFD 0
+#define F_DUPFD_CLOEXEC 1030
+#define O_CLOEXEC 02000000
+#define MFD_CLOEXEC 1
+
+/* A call on its way to become an event. */
+struct making {
+	struct strace *s;
+	uint32_t process; /* index */
+	const struct strace_call *call;
+	struct event *event;
+	struct strace_effect effect;
+	bool nothing; /* it changes no map after all */
+};
+
+static struct strace_process *process_of(const struct making *m)
+{
+	return &m->s->processes[m->process];
+}
+
+static bool succeeded(const struct strace_call *call)
+{
+	return call->result == STRACE_RESULT_VALUE;
+}
+
+/* Whole pages around [addr, addr + len); empty when that does not fit. */
+static struct range pages(uint64_t addr, uint64_t len)
+{
+	uint64_t end;
+
+	if (!len || __builtin_add_overflow(addr, len, &end) || end > UINT64_MAX - PAGE_SIZE)
+		return (struct range) { 0, 0 };
+	return (struct range) { addr & -PAGE_SIZE, (end + PAGE_SIZE - 1) & -PAGE_SIZE };
+}
+
+static uint64_t page_above(uint64_t addr)
+{
+	return addr > UINT64_MAX - PAGE_SIZE ? addr & -PAGE_SIZE
+					     : (addr + PAGE_SIZE - 1) & -PAGE_SIZE;
+}
+
+static int expected_arg(struct strace *s, const struct strace_call *call, unsigned int i,
+			const char *expected)
+{
+	struct slice slice = { "", "" };
+
+	if (i < call->nr_args && i < STRACE_MAX_ARGS)
+		slice = call->arg[i];
+	return strace_expected(s, slice, expected);
+}
+
+/* The first @nr arguments as numbers. */
+static int read_numbers(struct making *m, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		if (i >= m->call->nr_args || !strace_value(m->call->arg[i], &m->event->arg[i]))
+			return expected_arg(
+				m->s, m->call, i,
+				"a number or names that are known here, in each argument");
+	return 0;
+}
+
+/* A call on a range that must have been mapped: [arg 0, + arg 1). */
+static void needs_range(struct making *m)
+{
+	struct range range = pages(m->event->arg[0], m->event->arg[1]);
+
+	if (succeeded(m->call)) {
+		m->effect.needs = range;
+	} else if (m->call->result == STRACE_RESULT_ERROR && m->call->value == -SEAM_ENOMEM) {
+		m->effect.needs = range;
+		m->effect.needs_hole = true;
+	}
+}
+
+static int do_range(struct making *m)
+{
+	int r = read_numbers(m, (unsigned int)trace_call_args(m->event->call));
+
+	if (!r)
+		needs_range(m);
+	return r;
+}
+
+static int do_numbers(struct making *m)
+{
+	return read_numbers(m, (unsigned int)trace_call_args(m->event->call));
+}
+
+/* mmap2 of old straces counts its offset in pages, later ones print bytes. */
+static int map(struct making *m, bool in_pages)
+{
+	struct event *event = m->event;
+	struct slice path;
+	int32_t fd;
+	int r = read_numbers(m, 4);
+
+	if (r)
+		return r;
+	if (m->call->nr_args < 6 || !strace_fd(m->call->arg[4], &fd, &path))
+		return expected_arg(m->s, m->call, 4, "a descriptor, the fifth of six arguments");
+	if (!strace_value(m->call->arg[5], &event->arg[5]))
+		return expected_arg(m->s, m->call, 5, "an offset");
+	if (in_pages)
+		event->arg[5] *= PAGE_SIZE;
+	event->arg[3] &= UINT32_MAX;
+	event->arg[4] = (uint64_t)(int64_t)fd;
+	if (fd >= 0 && !(event->arg[3] & SEAM_MAP_ANONYMOUS)) {
+		r = strace_files_find(m->s, process_of(m)->files, fd, path, &event->file);
+		if (r)
+			return r;
+	}
+	if (!succeeded(m->call))
+		return 0;
+	m->effect.makes = pages((uint64_t)m->call->value, event->arg[1]);
+	m->effect.needs_free = !(event->arg[3] & SEAM_MAP_FIXED);
+	m->effect.placed = m->effect.needs_free && !event->arg[0];
+	return 0;
+}
+
+static int do_mmap(struct making *m)
+{
+	return map(m, false);
+}
+
+static int do_mmap2(struct making *m)
+{
+	return map(m, m->s->survey.mmap2_in_pages);
+}
+
+static int do_munmap(struct making *m)
+{
+	int r = read_numbers(m, 2);
+
+	if (!r && succeeded(m->call))
+		m->effect.frees = pages(m->event->arg[0], m->event->arg[1]);
+	return r;
+}
+
+static int do_mremap(struct making *m)
+{
+	struct event *event = m->event;
+	int r = read_numbers(m, 4);
+	struct range old;
+
+	if (r)
+		return r;
+	if (m->call->nr_args > 4 && !strace_value(m->call->arg[4], &event->arg[4]))
+		return expected_arg(m->s, m->call, 4, "an address");
+	old = pages(event->arg[0], event->arg[1]);
+	if (succeeded(m->call)) {
+		m->effect.needs = old;
+		m->effect.makes = pages((uint64_t)m->call->value, event->arg[2]);
+		if (!(event->arg[3] & SEAM_MREMAP_DONTUNMAP))
+			m->effect.frees = old;
+		m->effect.needs_free = !(event->arg[3] & SEAM_MREMAP_FIXED) &&
+				       (uint64_t)m->call->value != event->arg[0];
+	} else if (m->call->value == -SEAM_EFAULT) {
+		m->effect.needs = old;
+		m->effect.needs_hole = true;
+	}
+	return 0;
+}
+
+static int do_brk(struct making *m)
+{
+	struct strace_space *space = &m->s->spaces[m->event->space];
+	uint64_t now = (uint64_t)m->call->value;
+	int r = read_numbers(m, 1);
+
+	if (r || !succeeded(m->call))
+		return r;
+	/* the page that holds the lower of the two stays as it is */
+	if (space->brk && now > space->brk)
+		m->effect.makes = (struct range) { page_above(space->brk), page_above(now) };
+	else if (space->brk > now)
+		m->effect.frees = (struct range) { page_above(now), page_above(space->brk) };
+	space->brk = now;
+	return 0;
+}
+
+/* "[0x1, 0x2]": the first word. */
+static bool read_mask(struct slice slice, uint64_t *ret_mask)
+{
+	const char *at = slice.at;
+
+	scan_blanks(&at, slice.end);
+	if (!scan_char(&at, slice.end, '['))
+		return strace_value(slice, ret_mask);
+	scan_blanks(&at, slice.end);
+	scan_text(&at, slice.end, "0x");
+	*ret_mask = 0;
+	return scan_hex(&at, slice.end, ret_mask) || (at < slice.end && *at == ']');
+}
+
+static int do_mbind(struct making *m)
+{
+	struct event *event = m->event;
+	int r = read_numbers(m, 3);
+
+	if (r)
+		return r;
+	if (m->call->nr_args < 6 || !read_mask(m->call->arg[3], &event->arg[3]) ||
+	    !strace_value(m->call->arg[4], &event->arg[4]) ||
+	    !strace_value(m->call->arg[5], &event->arg[5]))
+		return expected_arg(m->s, m->call, 3, "a node mask like [0x1], a size and flags");
+	needs_range(m);
+	return 0;
+}
+
+static int do_set_mempolicy(struct making *m)
+{
+	int r = read_numbers(m, 1);
+
+	if (r)
+		return r;
+	if (m->call->nr_args < 3 || !read_mask(m->call->arg[1], &m->event->arg[1]) ||
+	    !strace_value(m->call->arg[2], &m->event->arg[2]))
+		return expected_arg(m->s, m->call, 1, "a node mask like [0x1] and a size");
+	return 0;
+}
+
+static struct strace_segment *find_segment(struct strace *s, int64_t id)
+{
+	for (uint32_t i = s->nr_segments; i > 0; i--)
+		if (s->segments[i - 1].id == id)
+			return &s->segments[i - 1];
+	return NULL;
+}
+
+/* The segment of an id; without the shmget that made it its size is not known. */
+static int get_segment(struct strace *s, int64_t id, struct strace_segment **ret_segment)
+{
+	struct trace_file file = {
+		.traits = SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_SHMEM,
+		.known = 1,
+	};
+	struct strace_segment *segment = find_segment(s, id);
+
+	if (!segment) {
+		if (grow(&s->segments, s->nr_segments, &s->room_segments, sizeof(*s->segments)))
+			return -ENOMEM;
+		file.description = ++s->nr_descriptions;
+		segment = &s->segments[s->nr_segments];
+		*segment = (struct strace_segment) { .id = id };
+		segment->file = trace_add_file(s->trace, &file, "/SYSV", 5);
+		if (!segment->file)
+			return -ENOMEM;
+		s->nr_segments++;
+	}
+	*ret_segment = segment;
+	return 0;
+}
+
+static int do_shmat(struct making *m)
+{
+	struct strace *s = m->s;
+	struct event *event = m->event;
+	struct strace_segment *segment;
+	int r = read_numbers(m, 3);
+
+	if (r)
+		return r;
+	r = get_segment(s, (int64_t)event->arg[0], &segment);
+	if (r)
+		return r;
+	event->file = segment->file;
+	event->arg[3] = segment->size;
+	if (!succeeded(m->call))
+		return 0;
+	if (!segment->size)
+		trace_incomplete(s->trace, "shmat of unknown size");
+	m->effect.makes = pages((uint64_t)m->call->value, segment->size);
+	m->effect.needs_free = true;
+	if (grow(&s->attachments, s->nr_attachments, &s->room_attachments, sizeof(*s->attachments)))
+		return -ENOMEM;
+	s->attachments[s->nr_attachments++] = (struct strace_attachment) {
+		event->space,
+		(uint64_t)m->call->value,
+		segment->size,
+	};
+	return 0;
+}
+
+static int do_shmdt(struct making *m)
+{
+	struct strace *s = m->s;
+	int r = read_numbers(m, 1);
+
+	if (r || !succeeded(m->call))
+		return r;
+	for (uint32_t i = s->nr_attachments; i > 0; i--) {
+		struct strace_attachment *a = &s->attachments[i - 1];
+
+		if (a->space != m->event->space || a->addr != m->event->arg[0])
+			continue;
+		m->effect.frees = pages(a->addr, a->size);
+		*a = s->attachments[--s->nr_attachments];
+		break;
+	}
+	return 0;
+}
+
+/* What stands between the quotes. */
+static struct slice unquoted(struct slice slice)
+{
+	const char *close;
+
+	scan_blanks(&slice.at, slice.end);
+	if (!scan_char(&slice.at, slice.end, '"'))
+		return slice;
+	close = find_last(slice.at, slice.end, '"');
+	return (struct slice) { slice.at, close ? close : slice.end };
+}
+
+static int set_thread_name(struct making *m)
+{
+	struct slice name = unquoted(m->call->arg[1]);
+
+	m->nothing = true;
+	if (m->event->tid != process_of(m)->pid || !succeeded(m->call) || m->call->nr_args < 2)
+		return 0;
+	return strace_set_comm(m->s, process_of(m), name.at, (size_t)(name.end - name.at),
+			       m->event);
+}
+
+/* Equal names get equal numbers; NULL takes a name away. */
+static int name_number(struct making *m, struct slice slice)
+{
+	struct slice name = unquoted(slice);
+	uint64_t value;
+	uint32_t number;
+	bool new;
+
+	if (name.at == slice.at && strace_value(slice, &value) && !value)
+		return 0;
+	number = intern_number(&m->s->texts, name.at, (size_t)(name.end - name.at), UINT32_MAX,
+			       &new);
+	if (!number)
+		return -ENOMEM;
+	m->event->arg[4] = number;
+	m->event->text = intern_text(&m->s->texts, number);
+	return 0;
+}
+
+/* Only what concerns maps; most of prctl does not. */
+static int do_prctl(struct making *m)
+{
+	struct event *event = m->event;
+	unsigned int nr = m->call->nr_args < 5 ? m->call->nr_args : 5;
+
+	if (!nr || !strace_value(m->call->arg[0], &event->arg[0])) {
+		m->nothing = true;
+		return 0;
+	}
+	switch (event->arg[0]) {
+	case PR_SET_NAME:
+		return set_thread_name(m);
+	case PR_SET_VMA: {
+		int r = nr < 5 ? expected_arg(m->s, m->call, nr, "five arguments")
+			       : read_numbers(m, 4);
+
+		if (r)
+			return r;
+		if (succeeded(m->call))
+			m->effect.needs = pages(event->arg[2], event->arg[3]);
+		return name_number(m, m->call->arg[4]);
+	}
+	case PR_SET_MM:
+	case PR_SET_THP_DISABLE:
+	case PR_SET_MDWE:
+	case PR_SET_MEMORY_MERGE:
+		for (unsigned int i = 1; i < nr; i++)
+			strace_value(m->call->arg[i], &event->arg[i]);
+		return 0;
+	default:
+		m->nothing = true;
+		return 0;
+	}
+}
+
+static bool member_value(struct slice slice, const char *name, uint64_t *ret_value)
+{
+	struct slice value;
+
+	return strace_member(slice, name, &value) && strace_value(value, ret_value);
+}
+
+/* "{range={start=0x7f, len=0x1000}, mode=UFFDIO_REGISTER_MODE_MISSING, ...}" */
+static int do_ioctl(struct making *m)
+{
+	struct event *event = m->event;
+	struct slice path;
+	int32_t fd;
+
+	m->nothing = true;
+	if (m->call->nr_args < 3 || !strace_fd(m->call->arg[0], &fd, &path) ||
+	    !strace_value(m->call->arg[1], &event->arg[1]) ||
+	    (event->arg[1] != UFFDIO_REGISTER && event->arg[1] != UFFDIO_UNREGISTER))
+		return 0;
+	m->nothing = false;
+	event->arg[0] = (uint64_t)(int64_t)fd;
+	if (!member_value(m->call->arg[2], "start", &event->arg[2]) ||
+	    !member_value(m->call->arg[2], "len", &event->arg[3]))
+		return expected_arg(m->s, m->call, 2, "a structure with start= and len=");
+	member_value(m->call->arg[2], "mode", &event->arg[4]);
+	if (succeeded(m->call))
+		m->effect.needs = pages(event->arg[2], event->arg[3]);
+	return 0;
+}
+
+/* The limits of @structure; without one nothing is set. */
+static int set_limit(struct making *m, unsigned int resource, unsigned int structure)
+{
+	struct event *event = m->event;
+
+	m->nothing = true;
+	if (!succeeded(m->call) || m->call->nr_args <= structure ||
+	    !strace_value(m->call->arg[resource], &event->arg[0]) ||
+	    !member_value(m->call->arg[structure], "rlim_cur", &event->arg[1]) ||
+	    !member_value(m->call->arg[structure], "rlim_max", &event->arg[2]))
+		return 0;
+	m->nothing = false;
+	return 0;
+}
+
+static int do_setrlimit(struct making *m)
+{
+	return set_limit(m, 0, 1);
+}
+
+static int do_prlimit(struct making *m)
+{
+	uint64_t pid;
+
+	/* another's limits: not of this space */
+	if (!m->call->nr_args || !strace_value(m->call->arg[0], &pid) ||
+	    (pid && pid != process_of(m)->pid)) {
+		m->nothing = true;
+		return 0;
+	}
+	return set_limit(m, 1, 2);
+}
+
+static int do_personality(struct making *m)
+{
+	m->nothing = !m->call->nr_args || !strace_value(m->call->arg[0], &m->event->arg[0]) ||
+		     (m->event->arg[0] & UINT32_MAX) == PERSONALITY_QUERY;
+	return 0;
+}
+
+/* Only shadow stacks are memory. */
+static int do_arch_prctl(struct making *m)
+{
+	m->nothing =
+		!m->call->nr_args || !strace_value(m->call->arg[0], &m->event->arg[0]) ||
+		(m->event->arg[0] != ARCH_SHSTK_ENABLE && m->event->arg[0] != ARCH_SHSTK_DISABLE);
+	if (!m->nothing && m->call->nr_args > 1)
+		strace_value(m->call->arg[1], &m->event->arg[1]);
+	return 0;
+}
+
+static int do_map_shadow_stack(struct making *m)
+{
+	int r = read_numbers(m, 3);
+
+	if (!r && succeeded(m->call)) {
+		m->effect.makes = pages((uint64_t)m->call->value, m->event->arg[1]);
+		m->effect.needs_free = true;
+	}
+	return r;
+}
+
+/* "io_setup(128, [0x7f1234567000]) = 0": a map of the kernel's own making. */
+static int do_io_setup(struct making *m)
+{
+	m->nothing = m->call->nr_args < 2 || !strace_value(m->call->arg[0], &m->event->arg[0]) ||
+		     !read_mask(m->call->arg[1], &m->event->arg[1]);
+	return 0;
+}
+
+/* The calls that change maps, the frequent ones first. */
+static const struct {
+	const char *name;
+	enum trace_call call;
+	int (*make)(struct making *m);
+} memory_calls[] = {
+	{ "mmap", TRACE_CALL_mmap, do_mmap },
+	{ "munmap", TRACE_CALL_munmap, do_munmap },
+	{ "mprotect", TRACE_CALL_mprotect, do_range },
+	{ "madvise", TRACE_CALL_madvise, do_range },
+	{ "brk", TRACE_CALL_brk, do_brk },
+	{ "mremap", TRACE_CALL_mremap, do_mremap },
+	{ "old_mmap", TRACE_CALL_mmap, do_mmap },
+	{ "mmap2", TRACE_CALL_mmap, do_mmap2 },
+	{ "prctl", TRACE_CALL_prctl, do_prctl },
+	{ "ioctl", TRACE_CALL_uffd_ioctl, do_ioctl },
+	{ "mlock", TRACE_CALL_mlock, do_range },
+	{ "munlock", TRACE_CALL_munlock, do_range },
+	{ "mlock2", TRACE_CALL_mlock2, do_range },
+	{ "mlockall", TRACE_CALL_mlockall, do_numbers },
+	{ "munlockall", TRACE_CALL_munlockall, do_numbers },
+	{ "pkey_mprotect", TRACE_CALL_pkey_mprotect, do_range },
+	{ "mseal", TRACE_CALL_mseal, do_range },
+	{ "mbind", TRACE_CALL_mbind, do_mbind },
+	{ "set_mempolicy", TRACE_CALL_set_mempolicy, do_set_mempolicy },
+	{ "remap_file_pages", TRACE_CALL_remap_file_pages, do_range },
+	{ "shmat", TRACE_CALL_shmat, do_shmat },
+	{ "shmdt", TRACE_CALL_shmdt, do_shmdt },
+	{ "prlimit64", TRACE_CALL_prlimit, do_prlimit },
+	{ "setrlimit", TRACE_CALL_prlimit, do_setrlimit },
+	{ "personality", TRACE_CALL_personality, do_personality },
+	{ "arch_prctl", TRACE_CALL_arch_prctl, do_arch_prctl },
+	{ "map_shadow_stack", TRACE_CALL_map_shadow_stack, do_map_shadow_stack },
+	{ "io_setup", TRACE_CALL_io_setup, do_io_setup },
+};
+#define NR_MEMORY_CALLS (sizeof(memory_calls) / sizeof(memory_calls[0]))
+
+static size_t find_memory_call(const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < NR_MEMORY_CALLS; i++)
+		if (word_is(name, len, memory_calls[i].name))
+			break;
+	return i;
+}
+
+/* In trials: does a stranger name memory of others? */
+static int look_for_others(struct making *m)
+{
+	struct range named = m->effect.needs;
+
+	if (named.start >= named.end)
+		named = m->effect.frees;
+	if (named.start >= named.end && m->event->call == TRACE_CALL_mmap && !m->effect.needs_free)
+		named = m->effect.makes;
+	if (m->effect.needs_hole)
+		return 0;
+	return strace_recognise(m->s, process_of(m), named);
+}
+
+static int do_memory_call(struct strace *s, const struct strace_thread *thread, size_t i,
+			  const struct strace_call *call, struct event *event,
+			  const char *tail_line)
+{
+	struct making m = { .s = s, .process = thread->process, .call = call, .event = event };
+	int r = strace_space(s, &s->processes[m.process], event, &event->space);
+
+	if (r)
+		return r;
+	event->kind = EVENT_CALL;
+	event->call = (uint8_t)memory_calls[i].call;
+	event->pid = process_of(&m)->pid;
+	event->result = call->value;
+	if (process_of(&m)->compat)
+		event->flags |= EVENT_COMPAT;
+	if (call->result == STRACE_RESULT_UNKNOWN) {
+		event->flags |= EVENT_NO_RESULT;
+		trace_incomplete(s->trace, "calls without results");
+	}
+	r = memory_calls[i].make(&m);
+	if (r || m.nothing)
+		return r;
+	if (s->trial) {
+		r = look_for_others(&m);
+		if (r)
+			return r;
+		event->space = process_of(&m)->space;
+	}
+	if (tail_line)
+		return strace_defer(s, event, &m.effect, tail_line);
+	return strace_commit(s, event, &m.effect);
+}
+
+static bool is_birth(const char *name, size_t len)
+{
+	return word_is(name, len, "clone") || word_is(name, len, "clone3") ||
+	       word_is(name, len, "fork") || word_is(name, len, "vfork");
+}
+
+static bool is_exec(const char *name, size_t len)
+{
+	return word_is(name, len, "execve") || word_is(name, len, "execveat");
+}
+
+static bool is_exit(const char *name, size_t len)
+{
+	return word_is(name, len, "exit_group") || word_is(name, len, "_exit") ||
+	       word_is(name, len, "exit");
+}
+
+/* Descriptor calls: which argument has the flags, and which the path; -1 none. */
+static const struct open_call {
+	const char *name;
+	int path, flags;
+} open_calls[] = {
+	{ "openat", 1, 2 }, { "open", 0, 1 },	      { "openat2", 1, 2 },
+	{ "creat", 0, -1 }, { "memfd_create", 0, 1 },
+};
+
+static const struct open_call *find_open(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(open_calls) / sizeof(open_calls[0]); i++)
+		if (word_is(name, len, open_calls[i].name))
+			return &open_calls[i];
+	return NULL;
+}
+
+static bool is_descriptor_call(const char *name, size_t len)
+{
+	return word_is(name, len, "close") || word_is(name, len, "dup") ||
+	       word_is(name, len, "dup2") || word_is(name, len, "dup3") ||
+	       word_is(name, len, "fcntl") || word_is(name, len, "fcntl64");
+}
+
+enum strace_moment strace_moment(const char *name, size_t len)
+{
+	if (find_memory_call(name, len) < NR_MEMORY_CALLS || is_birth(name, len))
+		return STRACE_AT_HEAD;
+	if (is_exec(name, len) || is_exit(name, len) || find_open(name, len) ||
+	    is_descriptor_call(name, len) || word_is(name, len, "shmget"))
+		return STRACE_AT_TAIL;
+	return STRACE_NEVER;
+}
+
+static int do_birth(struct strace *s, uint32_t tid, const struct strace_call *call,
+		    const struct event *event)
+{
+	const struct strace_pid *pid;
+
+	if (!succeeded(call) || call->value <= 0 || call->value > INT32_MAX)
+		return 0;
+	pid = strace_pid_find(&s->survey, (uint32_t)call->value);
+	/* the first pass has read its flags; none left: born when its first line was read */
+	if (!pid || !pid->birth)
+		return 0;
+	return strace_born(s, tid, (uint32_t)call->value, s->survey.births[pid->birth - 1].flags,
+			   event);
+}
+
+static int do_exec(struct strace *s, uint32_t tid, const char *name, size_t len,
+		   const struct strace_call *call, const struct event *event)
+{
+	unsigned int path = word_is(name, len, "execveat");
+
+	if (!succeeded(call) || call->nr_args <= path)
+		return 0;
+	return strace_exec(s, tid, unquoted(call->arg[path]), event);
+}
+
+/* The process ends; where no "+++ exited" follows, at the end of the log. */
+static void note_exit(struct strace_process *process, const struct strace_call *call, bool whole)
+{
+	if (!whole && process->nr_threads > 1)
+		return;
+	process->exiting = true;
+	if (call->nr_args)
+		strace_value(call->arg[0], &process->status);
+	process->status &= 0xff;
+}
+
+static uint64_t open_flags(const struct open_call *open, const struct strace_call *call)
+{
+	uint64_t flags = 0, value = 0;
+	struct slice slice;
+
+	if (open->flags < 0 || call->nr_args <= (unsigned int)open->flags)
+		return 0;
+	slice = call->arg[open->flags];
+	strace_member(slice, "flags", &slice); /* openat2 */
+	if (strace_value(slice, &value))
+		flags = value;
+	if (word_is(open->name, strlen(open->name), "memfd_create"))
+		return 2 | (flags & MFD_CLOEXEC ? O_CLOEXEC : 0); /* O_RDWR */
+	return flags;
+}
+
+/* The path by -y, else as it was asked for. */
+static int do_open(struct strace *s, struct strace_process *process, const struct open_call *open,
+		   const struct strace_call *call)
+{
+	struct slice path = call->path;
+	char memfd[300];
+
+	if (!succeeded(call) || call->value < 0 || call->value > INT32_MAX)
+		return 0;
+	if (!path.at && call->nr_args > (unsigned int)open->path)
+		path = unquoted(call->arg[open->path]);
+	if (!call->path.at && word_is(open->name, strlen(open->name), "memfd_create")) {
+		size_t len = (size_t)(path.end - path.at);
+
+		if (len > sizeof(memfd) - 7)
+			len = sizeof(memfd) - 7;
+		memcpy(memfd, "/memfd:", 7);
+		memcpy(memfd + 7, path.at, len);
+		path = (struct slice) { memfd, memfd + 7 + len };
+	}
+	return strace_files_open(s, process->files, (int32_t)call->value, open_flags(open, call),
+				 path);
+}
+
+static int do_descriptor_call(struct strace *s, struct strace_process *process, const char *name,
+			      size_t len, const struct strace_call *call)
+{
+	struct slice path;
+	uint64_t flags = 0;
+	int32_t from;
+
+	if (!succeeded(call) || !call->nr_args || !strace_fd(call->arg[0], &from, &path))
+		return 0;
+	if (word_is(name, len, "close")) {
+		strace_files_close(process->files, from);
+		return 0;
+	}
+	if (word_is(name, len, "dup3") && call->nr_args > 2)
+		strace_value(call->arg[2], &flags);
+	if (word_is(name, len, "fcntl") || word_is(name, len, "fcntl64")) {
+		if (call->nr_args < 2 || !strace_value(call->arg[1], &flags) ||
+		    (flags != F_DUPFD && flags != F_DUPFD_CLOEXEC))
+			return 0;
+		flags = flags == F_DUPFD_CLOEXEC ? O_CLOEXEC : 0;
+	}
+	if (call->value < 0 || call->value > INT32_MAX)
+		return 0;
+	return strace_files_dup(s, process->files, from, (int32_t)call->value, flags & O_CLOEXEC);
+}
+
+/* "shmget(IPC_PRIVATE, 4096, IPC_CREAT|0600) = 12" */
+static int do_shmget(struct strace *s, const struct strace_call *call)
+{
+	struct strace_segment *segment;
+	uint64_t size;
+	int r;
+
+	if (!succeeded(call) || call->nr_args < 2 || !strace_value(call->arg[1], &size))
+		return 0;
+	r = get_segment(s, call->value, &segment);
+	if (!r && size)
+		segment->size = size;
+	return r;
+}
+
+int strace_do_call(struct strace *s, uint32_t tid, const char *name, size_t name_len,
+		   const struct strace_call *call, struct event *event, const char *tail_line)
+{
+	size_t memory = find_memory_call(name, name_len);
+	const struct open_call *open;
+	struct strace_thread *thread;
+	struct strace_process *process;
+	int r;
+
+	if (is_birth(name, name_len))
+		return do_birth(s, tid, call, event);
+	if (is_exec(name, name_len))
+		return do_exec(s, tid, name, name_len, call, event);
+	r = strace_thread(s, tid, event, &thread);
+	if (r)
+		return r;
+	if (memory < NR_MEMORY_CALLS)
+		return do_memory_call(s, thread, memory, call, event, tail_line);
+	process = &s->processes[thread->process];
+	open = find_open(name, name_len);
+	if (open)
+		return do_open(s, process, open, call);
+	if (word_is(name, name_len, "shmget"))
+		return do_shmget(s, call);
+	if (is_exit(name, name_len))
+		note_exit(process, call, !word_is(name, name_len, "exit"));
+	else if (is_descriptor_call(name, name_len))
+		return do_descriptor_call(s, process, name, name_len, call);
+	return 0;
+}
