@@ -66,10 +66,11 @@ extern "C" {
 #define SEAM_VM_SPECIAL (SEAM_VM_IO | SEAM_VM_DONTEXPAND | SEAM_VM_PFNMAP | SEAM_VM_MIXEDMAP)
 
 /* What the driver behind an area demands (struct seam_area, traits). */
-#define SEAM_TRAIT_CLOSE 0x1u	 /* it has a close operation: see SEAM_CAUSE_CLOSE */
-#define SEAM_TRAIT_NO_SPLIT 0x2u /* it refuses to be split: vdso, vvar */
-#define SEAM_TRAIT_SHMEM 0x4u	 /* memory of tmpfs kind: memfd, shared anonymous, SysV */
-#define SEAM_TRAIT_GATE 0x8u	 /* [vsyscall]: shown by the kernel, not counted by it */
+#define SEAM_TRAIT_CLOSE 0x1u	   /* it has a close operation: see SEAM_CAUSE_CLOSE */
+#define SEAM_TRAIT_NO_SPLIT 0x2u   /* it refuses to be split: vdso, vvar */
+#define SEAM_TRAIT_SHMEM 0x4u	   /* memory of tmpfs kind: memfd, shared anonymous, SysV */
+#define SEAM_TRAIT_GATE 0x8u	   /* [vsyscall]: shown by the kernel, not counted by it */
+#define SEAM_TRAIT_THP_ALIGN 0x10u /* its file system aligns large maps */
 
 struct seam_area {
 	uint64_t start;	     /* first byte */

@@ -53,7 +53,10 @@ extern "C" {
 	X(ksm,                                                                                     \
 	  "PR_SET_MEMORY_MERGE marks: 1 new areas after joining (6.4-6.16), 2 before (6.17-)")     \
 	X(dontunmap, "mremap DONTUNMAP: 1 private anonymous memory (5.7-5.12), 2 any (5.13-)")     \
-	X(mremap_room, "mremap FIXED fails early within 5 areas of the limit (5.1-)")              \
+	X(mremap_room, "mremap near the area limit: 1 FIXED and DONTUNMAP fail early (5.1-), "     \
+		       "2 every call that finds no four areas free (7.1-)")                        \
+	X(mremap_checks, "mremap: 1 there must be a source (5.16-), 2 all is checked before "      \
+			 "the target is cleared (6.17-)")                                          \
 	X(mremap_many, "mremap FIXED of the same size moves several areas (6.17-)")                \
 	X(advices, "advices of 4.14, and 1 of 5.4, 2 of 5.14, 3 of 5.18, 4 of 6.1, 5 guard "       \
 		   "markers (6.13), 6 in files too (6.15)")                                        \

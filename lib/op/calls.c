@@ -4,12 +4,14 @@
 
 const struct seam_calls calls_linux = {
 	.brk = linux_brk,
+	.fork = linux_fork,
 	.madvise = linux_madvise,
 	.mbind = linux_mbind,
 	.mlock = linux_mlock,
 	.mlockall = linux_mlockall,
 	.mmap = linux_mmap,
 	.mprotect = linux_mprotect,
+	.mremap = linux_mremap,
 	.mseal = linux_mseal,
 	.munlock = linux_munlock,
 	.munlockall = linux_munlockall,

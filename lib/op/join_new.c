@@ -83,9 +83,16 @@ static void decide_right_first(const struct seam_space *space, struct join_new *
 
 static void decide_left_first(const struct seam_space *space, struct join_new *join)
 {
+	uint32_t anon = join->area.anon;
+
 	join->joins_left = join->has_prev && fits(space, join, NEIGHBOUR_LEFT);
+	/* from 6.16 on an extension is no copy: it may be a fork child beside unfaulted memory */
+	if (join->extends && rule(space, SEAM_RULE_anon_vma) >= 3 && join->has_next &&
+	    !join->next.anon)
+		join->area.anon = 0;
 	join->joins_right = join->has_next && fits(space, join, NEIGHBOUR_RIGHT) &&
 			    (!join->joins_left || fit_each_other(space, join));
+	join->area.anon = anon;
 }
 
 void join_new_decide(struct seam_space *space, struct join_new *join)

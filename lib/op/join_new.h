@@ -17,6 +17,7 @@ struct join_new {
 	struct area area;    /* as it would be alone; anon: what a copy has of its source */
 	bool left_only;	     /* brk: what lies above is not looked at */
 	bool right_first;    /* mmap, by the rule fill_right */
+	bool extends;	     /* the range is added to prev by mremap, as a part of it */
 	uint64_t prev_above; /* brk: what ends here or below is no neighbour */
 	uint64_t apart_from; /* nonzero: the area that starts here is not to be joined */
 

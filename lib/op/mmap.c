@@ -242,6 +242,8 @@ static void apply_file(struct seam_space *space, struct mapping *map)
 			map->traits |= SEAM_TRAIT_CLOSE;
 		if (map->file->traits & SEAM_FILE_SHMEM)
 			map->traits |= SEAM_TRAIT_SHMEM;
+		if (map->file->traits & SEAM_FILE_THP_ALIGN)
+			map->traits |= SEAM_TRAIT_THP_ALIGN;
 	} else if (shared || is_hugetlb(map)) {
 		map->object = space->family->next_file++;
 		if (!is_hugetlb(map))

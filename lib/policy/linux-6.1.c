@@ -24,6 +24,7 @@ const struct seam_policy policy_linux_6_1 = {
 		RULE(brk_own, 1),
 		RULE(thp_align, 1),
 		RULE(dontunmap, 2),
+		RULE(mremap_checks, 1),
 		RULE(mremap_room, 1),
 		RULE(advices, 4),
 	},

@@ -25,6 +25,7 @@ const struct seam_policy policy_linux_6_17 = {
 		RULE(above4g, 1),
 		RULE(ksm, 2),
 		RULE(dontunmap, 2),
+		RULE(mremap_checks, 2),
 		RULE(mremap_room, 1),
 		RULE(mremap_many, 1),
 		RULE(advices, 6),

@@ -26,6 +26,7 @@ const struct seam_policy policy_linux_6_8 = {
 		RULE(above4g, 1),
 		RULE(ksm, 1),
 		RULE(dontunmap, 2),
+		RULE(mremap_checks, 1),
 		RULE(mremap_room, 1),
 		RULE(advices, 4),
 	},

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Moving and resizing memory (6.18 mm/mremap.c).
+ *
+ * Up to 6.16 a call that names its target cleared it before the source was looked at closely; up to
+ * 5.15 the source was not looked for at all where nothing had to grow or move. The rule
+ * mremap_checks tells these apart.
+ */
+#include "lib/op/fault.h"
+#include "lib/op/join_new.h"
+#include "lib/op/limits.h"
+#include "lib/op/op.h"
+#include "lib/op/placement.h"
+#include "lib/op/unmap.h"
+
+#define CHECKS_SOURCE 1 /* there must be a source (5.16-) */
+#define CHECKS_ALL 2	/* everything is checked before anything is done (6.17-) */
+
+#define NO_GROWTH (SEAM_VM_DONTEXPAND | SEAM_VM_PFNMAP)
+
+struct remap {
+	uint64_t addr, old_len, new_len, new_addr;
+	uint32_t flags;
+	bool given; /* the answer to a search is known: at */
+	uint64_t at;
+	/* the source, once it is found */
+	struct cursor cursor;
+	struct area source;
+};
+
+static bool names_target(const struct remap *remap)
+{
+	return remap->flags & (SEAM_MREMAP_FIXED | SEAM_MREMAP_DONTUNMAP);
+}
+
+static uint64_t growth(const struct remap *remap)
+{
+	return remap->new_len > remap->old_len ? remap->new_len - remap->old_len : 0;
+}
+
+static bool shrinks(const struct remap *remap)
+{
+	return remap->new_len < remap->old_len;
+}
+
+static bool overlaps(const struct remap *remap)
+{
+	return remap->addr + remap->old_len > remap->new_addr &&
+	       remap->new_addr + remap->new_len > remap->addr;
+}
+
+static uint32_t known_flags(const struct seam_space *space)
+{
+	uint32_t known = SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED;
+
+	return rule(space, SEAM_RULE_dontunmap) ? known | SEAM_MREMAP_DONTUNMAP : known;
+}
+
+/*
+ * A copy and what is cut around it may take several areas; rather than fail half way the call
+ * does not begin. From 7.1 on the worst case is counted exactly, for every call.
+ */
+static bool has_room_early(const struct seam_space *space, const struct remap *remap)
+{
+	uint64_t count = index_count(&space->index), limit = space->limit[SEAM_LIMIT_AREAS];
+
+	switch (rule(space, SEAM_RULE_mremap_room)) {
+	case 0:
+		return true;
+	case 1:
+		return !names_target(remap) || count + 5 < limit;
+	default:
+		return count + 4 <= limit;
+	}
+}
+
+static bool has_room_to_move(const struct seam_space *space)
+{
+	uint64_t count = index_count(&space->index), limit = space->limit[SEAM_LIMIT_AREAS];
+
+	return rule(space, SEAM_RULE_mremap_room) >= 2 ? count + 2 <= limit : count + 3 < limit;
+}
+
+/* What can be said of the arguments alone. */
+static int check_arguments(const struct seam_space *space, const struct seam_mremap *args)
+{
+	uint32_t flags = args->flags;
+	bool same = rule(space, SEAM_RULE_mremap_checks) >= CHECKS_ALL
+			    ? page_up(space, args->old_len) == page_up(space, args->new_len)
+			    : args->old_len == args->new_len;
+
+	if (flags & ~known_flags(space))
+		return -SEAM_EINVAL;
+	if (flags & (SEAM_MREMAP_FIXED | SEAM_MREMAP_DONTUNMAP) && !(flags & SEAM_MREMAP_MAYMOVE))
+		return -SEAM_EINVAL;
+	if (flags & SEAM_MREMAP_DONTUNMAP && !same)
+		return -SEAM_EINVAL;
+	if (args->old_addr & (page_size(space) - 1) || !page_up(space, args->new_len))
+		return -SEAM_EINVAL;
+	if (rule(space, SEAM_RULE_mremap_checks) >= CHECKS_ALL &&
+	    page_up(space, args->new_len) > space->user_end)
+		return -SEAM_EINVAL;
+	return 0;
+}
+
+static int check_target(const struct seam_space *space, const struct remap *remap)
+{
+	if (remap->new_addr & (page_size(space) - 1))
+		return -SEAM_EINVAL;
+	if (remap->new_len > space->user_end || remap->new_addr > space->user_end - remap->new_len)
+		return -SEAM_EINVAL;
+	return overlaps(remap) ? -SEAM_EINVAL : 0;
+}
+
+static int find_source(const struct seam_space *space, struct remap *remap)
+{
+	if (!index_seek(&space->index, remap->addr, &remap->cursor))
+		return -SEAM_EFAULT;
+	index_load(&space->index, &remap->cursor, &remap->source);
+	return remap->source.start <= remap->addr ? 0 : -SEAM_EFAULT;
+}
+
+/* Huge pages stay whole, and do not grow. */
+static bool align_huge(const struct seam_space *space, struct remap *remap)
+{
+	uint64_t mask = (UINT64_C(1) << space->arch->huge_shift) - 1;
+
+	remap->old_len = (remap->old_len + mask) & ~mask;
+	remap->new_len = (remap->new_len + mask) & ~mask;
+	return !(remap->addr & mask) && !(remap->new_addr & mask) && !growth(remap);
+}
+
+/* The source as such: there, not sealed, of whole huge pages. */
+static int check_source(const struct seam_space *space, struct remap *remap)
+{
+	int err = find_source(space, remap);
+	uint64_t flags;
+
+	if (err)
+		return err;
+	flags = area_flags(space, &remap->source);
+	if (flags & SEAM_VM_SEALED)
+		return -SEAM_EPERM;
+	if (flags & SEAM_VM_HUGETLB && !align_huge(space, remap))
+		return -SEAM_EINVAL;
+	return 0;
+}
+
+static bool may_stay_mapped(const struct seam_space *space, const struct remap *remap)
+{
+	const struct attr *attr = area_attr(space, &remap->source);
+
+	if (rule(space, SEAM_RULE_dontunmap) == 1)
+		return !attr->file && !(attr->flags & SEAM_VM_SHARED);
+	return !(attr->flags & NO_GROWTH);
+}
+
+static int check_growth(const struct seam_space *space, const struct remap *remap)
+{
+	uint64_t flags = area_flags(space, &remap->source);
+	uint64_t pages = pages_of(space, growth(remap));
+	uint64_t pgoff = area_offset_at(space, &remap->source, remap->addr);
+
+	if (pgoff + pages_of(space, remap->new_len) < pgoff)
+		return -SEAM_EINVAL;
+	if (flags & NO_GROWTH)
+		return -SEAM_EFAULT;
+	if (!limit_lock_fits(space, flags, pages))
+		return -SEAM_EAGAIN;
+	return limit_may_expand(space, flags, pages) ? 0 : -SEAM_ENOMEM;
+}
+
+/* For a call that makes new memory: it grows or moves (6.18 check_prep_vma, before: vma_to_resize). */
+static int check_change(const struct seam_space *space, const struct remap *remap)
+{
+	uint64_t flags = area_flags(space, &remap->source);
+	uint64_t kept = shrinks(remap) ? remap->new_len : remap->old_len;
+
+	if (!remap->old_len && !(flags & (SEAM_VM_SHARED | SEAM_VM_MAYSHARE)))
+		return -SEAM_EINVAL;
+	if (remap->flags & SEAM_MREMAP_DONTUNMAP && !may_stay_mapped(space, remap))
+		return -SEAM_EINVAL;
+	if (kept > remap->source.end - remap->addr)
+		return -SEAM_EFAULT;
+	return growth(remap) ? check_growth(space, remap) : 0;
+}
+
+static int choose_address(const struct seam_space *space, struct remap *remap)
+{
+	const struct attr *attr = area_attr(space, &remap->source);
+	struct place place = {
+		.addr = names_target(remap) ? remap->new_addr : 0,
+		.len = remap->new_len,
+		.pgoff = area_offset_at(space, &remap->source, remap->addr),
+		.align = attr->flags & SEAM_VM_HUGETLB ? UINT64_C(1) << space->arch->huge_shift : 0,
+		.flags = remap->flags & SEAM_MREMAP_FIXED ? SEAM_MAP_FIXED : 0,
+		.file = attr->file,
+		.aligning_file = attr->traits & SEAM_TRAIT_THP_ALIGN,
+		.given = remap->given,
+		.at = remap->at,
+	};
+
+	return place_find(space, &place, &remap->new_addr);
+}
+
+static bool is_anonymous(const struct seam_space *space, const struct area *area)
+{
+	return !area_attr(space, area)->file;
+}
+
+/* Memory that was never faulted is numbered anew, so that it fits where it comes to lie. */
+static int copy(struct seam_space *space, const struct remap *remap, struct cursor *ret_cursor)
+{
+	struct join_new join = { .area = remap->source };
+
+	join.area.start = remap->new_addr;
+	join.area.end = remap->new_addr + remap->new_len;
+	join.area.pgoff = area_offset_at(space, &remap->source, remap->addr);
+	if (is_anonymous(space, &remap->source) && !remap->source.anon)
+		join.area.pgoff = pages_of(space, remap->new_addr);
+	if (remap->flags & SEAM_MREMAP_DONTUNMAP && rule(space, SEAM_RULE_dontunmap_apart))
+		join.apart_from = remap->source.start;
+	join_new_decide(space, &join);
+	return join_new_commit(space, &join, ret_cursor);
+}
+
+/* Without its remap event userfaultfd lets go of what moves (mremap_userfaultfd_prep). */
+static int drop_uffd(struct seam_space *space, const struct cursor *cursor)
+{
+	const uint64_t armed = SEAM_VM_UFFD_MISSING | SEAM_VM_UFFD_WP | SEAM_VM_UFFD_MINOR;
+	struct area area;
+	struct attr attr;
+
+	index_load(&space->index, cursor, &area);
+	attr = *area_attr(space, &area);
+	if (!attr.uffd)
+		return 0;
+	attr.uffd = 0;
+	attr.flags &= ~armed;
+	area.attr = area_intern(space, &attr);
+	return area.attr ? area_store(space, cursor, &area) : -SEAM_EALLOC;
+}
+
+/*
+ * The source stays, without its pages: nothing of it is locked, and if all of it was copied to an
+ * area of its own it is as if never faulted (6.18 dontunmap_complete).
+ */
+static int leave_source(struct seam_space *space, const struct remap *remap)
+{
+	struct cursor cursor;
+	struct area area;
+	struct attr attr;
+	bool joined;
+
+	index_seek(&space->index, remap->addr, &cursor);
+	index_load(&space->index, &cursor, &area);
+	joined = area.start <= remap->new_addr && remap->new_addr < area.end;
+	attr = *area_attr(space, &area);
+	attr.flags &= ~(SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT);
+	if (joined && remap->old_len < remap->source.end - remap->source.start &&
+	    rule(space, SEAM_RULE_dontunmap_account))
+		attr.flags &= ~SEAM_VM_ACCOUNT;
+	if (!joined && area.start == remap->addr && area.end == remap->addr + remap->old_len)
+		area.anon = 0;
+	area.attr = area_intern(space, &attr);
+	return area.attr ? area_store(space, &cursor, &area) : -SEAM_EALLOC;
+}
+
+/* What the source was charged goes over to the copy. If it cannot be cut it stays, silently. */
+static int remove_source(struct seam_space *space, const struct remap *remap)
+{
+	bool charged = area_flags(space, &remap->source) & SEAM_VM_ACCOUNT;
+	int err;
+
+	if (!remap->old_len)
+		return 0;
+	if (charged)
+		space->mm.committed_pages += pages_of(space, remap->old_len);
+	err = unmap_range(space, remap->addr, remap->addr + remap->old_len);
+	return err == -SEAM_EALLOC ? err : 0;
+}
+
+static bool may_be_cut(const struct seam_space *space, const struct remap *remap)
+{
+	if (!(area_attr(space, &remap->source)->traits & SEAM_TRAIT_NO_SPLIT))
+		return true;
+	return remap->source.start == remap->addr &&
+	       remap->source.end == remap->addr + remap->old_len;
+}
+
+static int charge(struct seam_space *space, const struct remap *remap)
+{
+	bool stays = remap->flags & SEAM_MREMAP_DONTUNMAP;
+
+	if (!(area_flags(space, &remap->source) & SEAM_VM_ACCOUNT))
+		return 0;
+	return commit_charge(space, pages_of(space, stays ? remap->new_len : growth(remap)));
+}
+
+/* 6.18 move_vma */
+static int move(struct seam_space *space, const struct remap *remap)
+{
+	struct cursor cursor;
+	int err;
+
+	if (!has_room_to_move(space))
+		return -SEAM_ENOMEM;
+	if (!may_be_cut(space, remap))
+		return -SEAM_EINVAL;
+	err = charge(space, remap);
+	if (!err)
+		err = copy(space, remap, &cursor);
+	if (!err)
+		err = drop_uffd(space, &cursor);
+	if (err)
+		return err;
+	return remap->flags & SEAM_MREMAP_DONTUNMAP ? leave_source(space, remap)
+						    : remove_source(space, remap);
+}
+
+/* A target that is named, or to be found for what stays mapped (6.18 mremap_to). */
+static int move_to(struct seam_space *space, struct remap *remap)
+{
+	bool checked = rule(space, SEAM_RULE_mremap_checks) >= CHECKS_ALL;
+	int err = checked ? check_change(space, remap) : 0;
+
+	if (!err && remap->flags & SEAM_MREMAP_FIXED)
+		err = unmap_range(space, remap->new_addr, remap->new_addr + remap->new_len);
+	if (!err && shrinks(remap)) {
+		err = unmap_range(space, remap->addr + remap->new_len,
+				  remap->addr + remap->old_len);
+		remap->old_len = remap->new_len;
+	}
+	if (!err)
+		err = find_source(space, remap);
+	if (!err && !checked)
+		err = check_change(space, remap);
+	if (err)
+		return err;
+	if (remap->flags & SEAM_MREMAP_DONTUNMAP &&
+	    !limit_may_expand(space, area_flags(space, &remap->source),
+			      pages_of(space, remap->old_len)))
+		return -SEAM_ENOMEM;
+	err = choose_address(space, remap);
+	return err ? err : move(space, remap);
+}
+
+/*
+ *	[ A  ]   [B][C   ]	->	[ A' ]   [B'][C'  ]
+ *
+ * Each area on its own, the gaps between them kept; stops at the first that cannot be moved
+ * (6.18 remap_move).
+ */
+static int move_several(struct seam_space *space, struct remap *remap)
+{
+	uint64_t start = remap->addr, end = start + remap->old_len, target = remap->new_addr;
+	uint64_t at = start;
+	struct cursor cursor;
+	struct area area;
+	int err;
+
+	if (!index_seek(&space->index, start, &cursor))
+		return -SEAM_EFAULT;
+	index_load(&space->index, &cursor, &area);
+	if (area.start > start)
+		return -SEAM_EFAULT;
+	do {
+		struct remap part = *remap;
+
+		part.addr = area.start > start ? area.start : start;
+		part.old_len = (area.end < end ? area.end : end) - part.addr;
+		part.new_len = part.old_len;
+		part.new_addr = target + (part.addr - start);
+		if (area_attr(space, &area)->uffd && (at != start || area.end < end))
+			return -SEAM_EFAULT;
+		at = area.end;
+		err = check_source(space, &part);
+		if (!err)
+			err = move_to(space, &part);
+		if (err)
+			return err;
+		if (at >= end || !index_seek(&space->index, at, &cursor))
+			break;
+		index_load(&space->index, &cursor, &area);
+	} while (area.start < end);
+	return 0;
+}
+
+/*
+ *	[ source )[ growth )[ next )
+ * The growth is a new range that must join its source, and may join what lies above.
+ * 5.10 moved the border of the source alone.
+ */
+static int grow_in_place(struct seam_space *space, const struct remap *remap)
+{
+	struct join_new join = { .area = remap->source, .extends = true };
+	struct cursor cursor;
+	int err = charge(space, remap);
+
+	if (err)
+		return err;
+	join.area.start = remap->source.end;
+	join.area.end = remap->source.end + growth(remap);
+	join.area.pgoff = area_offset_at(space, &remap->source, remap->source.end);
+	if (!rule(space, SEAM_RULE_grow_join)) {
+		join.area.start = remap->source.start;
+		join.area.pgoff = remap->source.pgoff;
+		return area_store(space, &remap->cursor, &join.area);
+	}
+	join_new_decide(space, &join);
+	if (!join.joins_left) {
+		commit_release(space, commit_of(space, &join.area));
+		return -SEAM_ENOMEM;
+	}
+	return join_new_commit(space, &join, &cursor);
+}
+
+/* 6.18 vrm_can_expand_in_place: no gap below a stack is asked for */
+static bool can_grow_in_place(const struct seam_space *space, const struct remap *remap)
+{
+	uint64_t end = remap->source.end + growth(remap);
+
+	return remap->source.end - remap->addr == remap->old_len && end > remap->source.end &&
+	       end <= space->user_end && place_is_free(space, remap->source.end, end);
+}
+
+static int grow(struct seam_space *space, struct remap *remap)
+{
+	uint64_t flags = area_flags(space, &remap->source);
+	int err;
+
+	if (can_grow_in_place(space, remap)) {
+		err = grow_in_place(space, remap);
+	} else {
+		if (!(remap->flags & SEAM_MREMAP_MAYMOVE))
+			return -SEAM_ENOMEM;
+		err = choose_address(space, remap);
+		if (!err)
+			err = move(space, remap);
+	}
+	if (err || !(flags & SEAM_VM_LOCKED))
+		return err;
+	return fault_populate_all(space, remap->new_addr + remap->old_len,
+				  remap->new_addr + remap->new_len);
+}
+
+/* No target is named: the memory stays where it is if it can (6.18 mremap_at). */
+static int resize(struct seam_space *space, struct remap *remap)
+{
+	int err;
+
+	remap->new_addr = remap->addr;
+	if (shrinks(remap))
+		return unmap_range(space, remap->addr + remap->new_len,
+				   remap->addr + remap->old_len);
+	if (!growth(remap))
+		return 0;
+	err = find_source(space, remap);
+	if (!err)
+		err = check_change(space, remap);
+	return err ? err : grow(space, remap);
+}
+
+int linux_mremap(struct seam_space *space, const struct seam_mremap *args, uint64_t *ret_addr)
+{
+	unsigned int checks = rule(space, SEAM_RULE_mremap_checks);
+	struct remap remap = {
+		.addr = args->old_addr,
+		.old_len = page_up(space, args->old_len),
+		.new_len = page_up(space, args->new_len),
+		.new_addr = args->new_addr,
+		.flags = args->flags,
+		.given = args->place,
+		.at = args->at,
+	};
+	bool several = rule(space, SEAM_RULE_mremap_many) && remap.flags & SEAM_MREMAP_FIXED &&
+		       remap.old_len == remap.new_len;
+	int err = check_arguments(space, args);
+
+	if (err)
+		return err;
+	if (checks < CHECKS_ALL && checks >= CHECKS_SOURCE)
+		err = check_source(space, &remap);
+	if (!err && names_target(&remap))
+		err = check_target(space, &remap);
+	if (!err && !has_room_early(space, &remap))
+		err = -SEAM_ENOMEM;
+	if (!err && checks >= CHECKS_ALL && !several)
+		err = check_source(space, &remap);
+	if (err)
+		return err;
+	if (several)
+		err = move_several(space, &remap);
+	else
+		err = names_target(&remap) ? move_to(space, &remap) : resize(space, &remap);
+	if (!err)
+		*ret_addr = remap.new_addr;
+	return err;
+}
