@@ -400,8 +400,9 @@ int iter_counts(struct iter_count **ret_counts, size_t *ret_nr, char *why)
 		free(bytes.data);
 		return refuse(why, err, "counting areas by BPF");
 	}
-	qsort(bytes.data, bytes.size / sizeof(struct count_record), sizeof(struct count_record),
-	      by_pid);
+	if (bytes.size)
+		qsort(bytes.data, bytes.size / sizeof(struct count_record),
+		      sizeof(struct count_record), by_pid);
 	counts = calloc(bytes.size / sizeof(struct count_record) + 1, sizeof(*counts));
 	if (!counts) {
 		free(bytes.data);

@@ -9,6 +9,7 @@
  */
 #include "trace/data.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -777,6 +778,7 @@ static int read_block(struct data_reader *reader, const struct block_header *hea
 	err = unpack_block(reader, header, error);
 	if (err)
 		return err;
+	assert(reader->cursor);
 	if (header->kind == BLOCK_DICTIONARY)
 		return read_dictionary(reader, error);
 	reader->last_tick = varint_get(&reader->cursor);
