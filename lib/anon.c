@@ -5,6 +5,10 @@
 
 #define FIRST_ROOM 16
 
+/* An object's number: the top bit, 27 bits of its own, 36 bits of size in pages. */
+#define SIZE_BITS 36
+#define SIZE_MASK ((UINT64_C(1) << SIZE_BITS) - 1)
+
 struct family *family_new(const struct seam_alloc *alloc)
 {
 	struct family *family = memory_zeroed(alloc, sizeof(*family));
@@ -14,8 +18,19 @@ struct family *family_new(const struct seam_alloc *alloc)
 	family->alloc = *alloc;
 	family->spaces = 1;
 	family->nr = 1;
-	family->next_file = SEAM_FILE_OWN | 1;
 	return family;
+}
+
+uint64_t object_new(struct family *family, uint64_t pages)
+{
+	uint64_t serial = ++family->next_object << SIZE_BITS & ~SEAM_FILE_OWN;
+
+	return SEAM_FILE_OWN | serial | (pages < SIZE_MASK ? pages : SIZE_MASK);
+}
+
+uint64_t object_pages(uint64_t file)
+{
+	return file & SEAM_FILE_OWN ? file & SIZE_MASK : UINT64_MAX;
 }
 
 void family_hold(struct family *family)

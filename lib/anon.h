@@ -38,8 +38,16 @@ struct family {
 	uint32_t nr, room;
 	uint32_t free_links, idle_links;
 	uint32_t next_serial;
-	uint64_t next_file; /* objects behind shared anonymous memory: next id */
+	uint64_t next_object; /* of shared anonymous memory */
 };
+
+/*
+ * A new object behind shared anonymous memory. Its number tells its size, which never changes:
+ * memory that mremap lets reach further has no pages there.
+ */
+uint64_t object_new(struct family *family, uint64_t pages);
+/* The size of an object in pages; for files of the caller, whose size is not known, all. */
+uint64_t object_pages(uint64_t file);
 
 struct family *family_new(const struct seam_alloc *alloc);
 void family_hold(struct family *family);

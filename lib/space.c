@@ -170,6 +170,7 @@ static void inherit(struct seam_space *child, const struct seam_space *parent)
 	child->family = parent->family;
 	family_hold(child->family);
 	child->mm = parent->mm;
+	child->mm.locked_lost_pages = 0;
 	memset(&child->mm.totals, 0, sizeof(child->mm.totals));
 	memset(&child->mm.stats, 0, sizeof(child->mm.stats));
 }
@@ -263,6 +264,7 @@ SEAM_EXPORT void seam_space_get_totals(const struct seam_space *space,
 				       struct seam_totals *ret_totals)
 {
 	*ret_totals = space->mm.totals;
+	ret_totals->locked_pages += space->mm.locked_lost_pages;
 }
 
 SEAM_EXPORT int seam_area_find(const struct seam_space *space, uint64_t addr,

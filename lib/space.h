@@ -32,6 +32,7 @@ struct mm {
 	uint64_t free_area_cache;  /* 2.6.0 - 3.7: where the next search begins */
 	uint64_t cached_hole_size; /* 2.6.13 - 3.7: largest hole below it */
 	uint64_t committed_pages;
+	uint64_t locked_lost_pages; /* counted as locked, though no area is: mremap DONTUNMAP */
 };
 
 enum edit_kind { EDIT_INSERT, EDIT_REMOVE, EDIT_STORE };

@@ -160,7 +160,7 @@ static int adopt_one(struct world *world, const struct seen *seen, uint32_t numb
 
 	if (!(seen->flags & SEAM_VM_MAYSHARE)) {
 		area.anon_vma = number;
-		area.anon_chain = 1;
+		area.anon_chain = 2;
 	}
 	return seam_space_adopt(world->space, &area);
 }

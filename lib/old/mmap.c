@@ -207,7 +207,7 @@ static int describe(struct seam_space *space, const struct seam_file *file, uint
 		if (rule(space, SEAM_RULE_nonlinear) && !(file->traits & SEAM_FILE_CLOSE))
 			attr.flags |= OLD_VM_CAN_NONLINEAR;
 	} else if (flags & SEAM_VM_SHARED) {
-		attr.file = space->family->next_file++;
+		attr.file = object_new(space->family, pages_of(space, range->end - range->start));
 		attr.traits = SEAM_TRAIT_SHMEM;
 	} else if (rule(space, SEAM_RULE_anon_pgoff) == PGOFF_ADDRESS) {
 		range->pgoff = pages_of(space, range->start);

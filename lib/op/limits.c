@@ -31,11 +31,16 @@ bool limit_may_lock(const struct seam_space *space)
 	return space->limit[SEAM_LIMIT_MEMLOCK] || space->may & SEAM_MAY_IPC_LOCK;
 }
 
+uint64_t limit_locked(const struct seam_space *space)
+{
+	return space->mm.totals.locked_pages + space->mm.locked_lost_pages;
+}
+
 bool limit_lock_fits(const struct seam_space *space, uint64_t flags, uint64_t pages)
 {
 	if (!(flags & SEAM_VM_LOCKED) || space->may & SEAM_MAY_IPC_LOCK)
 		return true;
-	return space->mm.totals.locked_pages + pages <= limit_pages(space, SEAM_LIMIT_MEMLOCK);
+	return limit_locked(space) + pages <= limit_pages(space, SEAM_LIMIT_MEMLOCK);
 }
 
 bool commit_wanted(uint64_t flags)

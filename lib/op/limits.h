@@ -15,6 +15,8 @@ bool limit_may_expand(const struct seam_space *space, uint64_t flags, uint64_t p
 
 /* Locking is not forbidden altogether (6.18 mm/mlock.c can_do_mlock). */
 bool limit_may_lock(const struct seam_space *space);
+/* The pages that the kernel counts as locked. */
+uint64_t limit_locked(const struct seam_space *space);
 /* RLIMIT_MEMLOCK holds @pages more; true where @flags do not lock (mlock_future_ok). */
 bool limit_lock_fits(const struct seam_space *space, uint64_t flags, uint64_t pages);
 

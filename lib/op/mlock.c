@@ -79,7 +79,7 @@ int linux_mlock(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t 
 	uint64_t start = page_down(space, addr);
 	uint64_t size = page_up(space, len + (addr - start));
 	uint64_t bits = flags & SEAM_MLOCK_ONFAULT ? LOCK_BITS : SEAM_VM_LOCKED;
-	uint64_t pages = pages_of(space, size) + space->mm.totals.locked_pages;
+	uint64_t pages = pages_of(space, size) + limit_locked(space);
 	int err;
 
 	if (flags & ~SEAM_MLOCK_ONFAULT)

@@ -245,7 +245,7 @@ static void apply_file(struct seam_space *space, struct mapping *map)
 		if (map->file->traits & SEAM_FILE_THP_ALIGN)
 			map->traits |= SEAM_TRAIT_THP_ALIGN;
 	} else if (shared || is_hugetlb(map)) {
-		map->object = space->family->next_file++;
+		map->object = object_new(space->family, pages_of(space, map->len));
 		if (!is_hugetlb(map))
 			map->traits |= SEAM_TRAIT_SHMEM;
 	}

@@ -20,6 +20,7 @@
 
 struct remap {
 	uint64_t addr, old_len, new_len, new_addr;
+	uint64_t given_up; /* what a shrinking move has cut off already */
 	uint32_t flags;
 	bool given; /* the answer to a search is known: at */
 	uint64_t at;
@@ -256,6 +257,9 @@ static int leave_source(struct seam_space *space, const struct remap *remap)
 	index_load(&space->index, &cursor, &area);
 	joined = area.start <= remap->new_addr && remap->new_addr < area.end;
 	attr = *area_attr(space, &area);
+	/* the kernel's count of locked pages does not follow */
+	if (attr.flags & SEAM_VM_LOCKED)
+		space->mm.locked_lost_pages += pages_of(space, area.end - area.start);
 	attr.flags &= ~(SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT);
 	if (joined && remap->old_len < remap->source.end - remap->source.start &&
 	    rule(space, SEAM_RULE_dontunmap_account))
@@ -290,11 +294,15 @@ static bool may_be_cut(const struct seam_space *space, const struct remap *remap
 
 static int charge(struct seam_space *space, const struct remap *remap)
 {
-	bool stays = remap->flags & SEAM_MREMAP_DONTUNMAP;
+	uint64_t bytes = growth(remap);
 
 	if (!(area_flags(space, &remap->source) & SEAM_VM_ACCOUNT))
 		return 0;
-	return commit_charge(space, pages_of(space, stays ? remap->new_len : growth(remap)));
+	if (remap->flags & SEAM_MREMAP_DONTUNMAP)
+		bytes = remap->new_len;
+	else if (rule(space, SEAM_RULE_shrink_charge))
+		bytes += remap->given_up;
+	return commit_charge(space, pages_of(space, bytes));
 }
 
 /* 6.18 move_vma */
@@ -318,6 +326,12 @@ static int move(struct seam_space *space, const struct remap *remap)
 						    : remove_source(space, remap);
 }
 
+/* The tail may lie over other areas, and over holes. */
+static int shrink(struct seam_space *space, const struct remap *remap)
+{
+	return linux_munmap(space, remap->addr + remap->new_len, remap->old_len - remap->new_len);
+}
+
 /* A target that is named, or to be found for what stays mapped (6.18 mremap_to). */
 static int move_to(struct seam_space *space, struct remap *remap)
 {
@@ -325,10 +339,12 @@ static int move_to(struct seam_space *space, struct remap *remap)
 	int err = checked ? check_change(space, remap) : 0;
 
 	if (!err && remap->flags & SEAM_MREMAP_FIXED)
-		err = unmap_range(space, remap->new_addr, remap->new_addr + remap->new_len);
+		err = linux_munmap(space, remap->new_addr, remap->new_len);
+	if (!err && checked)
+		err = find_source(space, remap);
 	if (!err && shrinks(remap)) {
-		err = unmap_range(space, remap->addr + remap->new_len,
-				  remap->addr + remap->old_len);
+		err = shrink(space, remap);
+		remap->given_up = remap->old_len - remap->new_len;
 		remap->old_len = remap->new_len;
 	}
 	if (!err)
@@ -451,8 +467,7 @@ static int resize(struct seam_space *space, struct remap *remap)
 
 	remap->new_addr = remap->addr;
 	if (shrinks(remap))
-		return unmap_range(space, remap->addr + remap->new_len,
-				   remap->addr + remap->old_len);
+		return shrink(space, remap);
 	if (!growth(remap))
 		return 0;
 	err = find_source(space, remap);

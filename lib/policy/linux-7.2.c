@@ -8,7 +8,6 @@ const struct seam_policy policy_linux_7_2 = {
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {
-		RULE(area_tree, 4),
 		RULE(anon_vma, 3),
 		RULE(account, 2),
 		RULE(offset, 2),
@@ -30,6 +29,7 @@ const struct seam_policy policy_linux_7_2 = {
 		RULE(dontunmap, 2),
 		RULE(mremap_checks, 2),
 		RULE(mremap_room, 2),
+		RULE(shrink_charge, 1),
 		RULE(mremap_many, 1),
 		RULE(advices, 6),
 		RULE(mseal, 1),
