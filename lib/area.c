@@ -91,14 +91,15 @@ int area_remove(struct seam_space *space, struct cursor *cursor)
 	return 0;
 }
 
-int area_store(struct seam_space *space, const struct cursor *cursor, const struct area *area)
+int area_store(struct seam_space *space, struct cursor *cursor, const struct area *area)
 {
 	struct area before;
 
 	if (!journal_room(space))
 		return out_of_memory(space);
 	index_load(&space->index, cursor, &before);
-	index_store(&space->index, cursor, area);
+	if (index_store(&space->index, cursor, area))
+		return out_of_memory(space);
 	space->journal.edits[space->journal.nr++] =
 		(struct edit) { .kind = EDIT_STORE, .before = before, .after = *area };
 	hold(space, area);
@@ -147,7 +148,7 @@ uint32_t area_new_anon(struct seam_space *space)
 	return link;
 }
 
-int area_set_flags(struct seam_space *space, const struct cursor *cursor, uint64_t flags)
+int area_set_flags(struct seam_space *space, struct cursor *cursor, uint64_t flags)
 {
 	struct area area;
 	struct attr attr;
@@ -221,7 +222,7 @@ static void undo(struct seam_space *space, const struct edit *edit)
 		drop(space, &edit->after);
 		break;
 	case EDIT_REMOVE:
-		/* the room it had is still there: an index gives back no memory in a call */
+		/* neither this nor the store below fails: an index gives back no memory in a call */
 		index_insert(&space->index, &edit->before, NULL);
 		hold(space, &edit->before);
 		break;

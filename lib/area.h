@@ -12,8 +12,8 @@
 int area_insert(struct seam_space *space, const struct area *area, struct cursor *ret_cursor);
 /* Takes out the area under the cursor, which moves to the next. */
 int area_remove(struct seam_space *space, struct cursor *cursor);
-/* The area under the cursor becomes *area; see index_store. */
-int area_store(struct seam_space *space, const struct cursor *cursor, const struct area *area);
+/* The area under the cursor, which stays on it, becomes *area; see index_store. */
+int area_store(struct seam_space *space, struct cursor *cursor, const struct area *area);
 
 /*
  * Cuts the area under the cursor in two at @at, which lies inside it:
@@ -23,7 +23,7 @@ int area_store(struct seam_space *space, const struct cursor *cursor, const stru
 int area_split(struct seam_space *space, struct cursor *cursor, uint64_t at);
 
 /* The area under the cursor gets another attribute set, equal but for @flags. */
-int area_set_flags(struct seam_space *space, const struct cursor *cursor, uint64_t flags);
+int area_set_flags(struct seam_space *space, struct cursor *cursor, uint64_t flags);
 /* The number of an attribute set; 0 and no_memory set when there is no memory. */
 uint32_t area_intern(struct seam_space *space, const struct attr *attr);
 /* The number of a fresh anon_vma; 0 and no_memory set when there is no memory. */

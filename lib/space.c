@@ -42,6 +42,7 @@ static int set_layout(struct seam_space *space, const struct seam_space_options 
 		return -SEAM_EINVAL;
 	space->arch = arch;
 	space->page_shift = arch->page_shift;
+	index_init(&space->index, &space->alloc, arch->page_shift);
 	space->flags = options->flags;
 	space->may = options->may;
 	space->overcommit = options->overcommit;
@@ -74,7 +75,6 @@ static struct seam_space *space_new(const struct seam_alloc *alloc)
 	if (!space)
 		return NULL;
 	space->alloc = *alloc;
-	index_init(&space->index, &space->alloc);
 	space->journal.edits = space->journal.few;
 	space->journal.room = JOURNAL_INLINE;
 	return space;
@@ -155,6 +155,7 @@ static void inherit(struct seam_space *child, const struct seam_space *parent)
 {
 	child->policy = parent->policy;
 	child->arch = parent->arch;
+	index_init(&child->index, &child->alloc, parent->page_shift);
 	child->page_shift = parent->page_shift;
 	child->flags = parent->flags;
 	child->may = parent->may;

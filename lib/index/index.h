@@ -4,7 +4,8 @@
  *
  * Areas never overlap. A cursor stands on one area; any edit but the one made through it makes it
  * stale. Areas are loaded and stored by value, so that an implementation may pack them.
- * Implementations: linear.c (a sorted array; the reference that tests compare others against).
+ * Implementations: btree.c, and linear.c with -DSEAM_INDEX_LINEAR (a sorted array: the reference
+ * that tests compare it against).
  */
 #ifndef LIB_INDEX_H
 #define LIB_INDEX_H
@@ -29,13 +30,17 @@ struct cursor {
 	size_t slot;
 };
 
+#ifdef SEAM_INDEX_LINEAR
 struct index {
 	const struct seam_alloc *alloc;
 	struct area *areas;
 	size_t nr, room;
 };
+#else
+#include "lib/index/btree.h"
+#endif
 
-void index_init(struct index *index, const struct seam_alloc *alloc);
+void index_init(struct index *index, const struct seam_alloc *alloc, unsigned int page_shift);
 void index_destroy(struct index *index);
 
 static inline uint64_t index_count(const struct index *index)
@@ -56,8 +61,11 @@ void index_load(const struct index *index, const struct cursor *cursor, struct a
 int index_insert(struct index *index, const struct area *area, struct cursor *ret_cursor);
 /* Takes out the area; the cursor moves to the next one, or past the end. Gives back no memory. */
 void index_remove(struct index *index, struct cursor *cursor);
-/* The area changes in place; its new range must not reach a neighbour's. */
-void index_store(struct index *index, const struct cursor *cursor, const struct area *area);
+/*
+ * The area under the cursor, which stays on it, becomes *area. Its new range must not reach a
+ * neighbour's. -SEAM_EALLOC.
+ */
+int index_store(struct index *index, struct cursor *cursor, const struct area *area);
 /* After this @nr inserts cannot fail. -SEAM_EALLOC. */
 int index_reserve(struct index *index, size_t nr);
 

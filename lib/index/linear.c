@@ -5,7 +5,7 @@
 #include "lib/index/index.h"
 #include "lib/memory.h"
 
-void index_init(struct index *index, const struct seam_alloc *alloc)
+void index_init(struct index *index, const struct seam_alloc *alloc, unsigned int page_shift)
 {
 	*index = (struct index) { .alloc = alloc };
 }
@@ -13,7 +13,7 @@ void index_init(struct index *index, const struct seam_alloc *alloc)
 void index_destroy(struct index *index)
 {
 	memory_free(index->alloc, index->areas, index->room * sizeof(*index->areas));
-	index_init(index, index->alloc);
+	index_init(index, index->alloc, 0);
 }
 
 bool index_seek(const struct index *index, uint64_t addr, struct cursor *ret_cursor)
@@ -104,9 +104,10 @@ void index_remove(struct index *index, struct cursor *cursor)
 	memmove(at, at + 1, (index->nr - cursor->slot) * sizeof(*at));
 }
 
-void index_store(struct index *index, const struct cursor *cursor, const struct area *area)
+int index_store(struct index *index, struct cursor *cursor, const struct area *area)
 {
 	index->areas[cursor->slot] = *area;
+	return 0;
 }
 
 bool index_gap_highest(const struct index *index, uint64_t len, uint64_t lo, uint64_t hi,

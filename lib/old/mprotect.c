@@ -78,6 +78,7 @@ static int give_to_below(struct seam_space *space, const struct spot *spot,
 {
 	struct area joined, rest = spot->area;
 	struct spot below;
+	struct cursor at;
 	int err;
 
 	*ret_joined = false;
@@ -93,7 +94,8 @@ static int give_to_below(struct seam_space *space, const struct spot *spot,
 		return merge_pair(space, &below, spot);
 	space->mm.stats.joins++;
 	rest.start = changed->end;
-	err = area_store(space, &spot->cursor, &rest);
+	at = spot->cursor;
+	err = area_store(space, &at, &rest);
 	if (err)
 		return err;
 	joined = below.area;

@@ -110,11 +110,12 @@ static bool has_room(const struct seam_space *space, const struct remap *remap,
 static int grow_in_place(struct seam_space *space, const struct remap *remap,
 			 const struct spot *spot)
 {
+	struct cursor at = spot->cursor;
 	struct area grown = spot->area;
 	int err;
 
 	grown.end = remap->addr + remap->new_len;
-	err = area_store(space, &spot->cursor, &grown);
+	err = area_store(space, &at, &grown);
 	if (!err && area_flags(space, &grown) & SEAM_VM_LOCKED &&
 	    old_fault_in(space, remap->addr) == -SEAM_EALLOC)
 		err = -SEAM_EALLOC;
@@ -152,9 +153,10 @@ static int copy_area(struct seam_space *space, const struct remap *remap, const 
 static int set_account(struct seam_space *space, const struct spot *spot, bool on)
 {
 	uint64_t flags = area_flags(space, &spot->area);
+	struct cursor at = spot->cursor;
 
 	flags = on ? flags | SEAM_VM_ACCOUNT : flags & ~SEAM_VM_ACCOUNT;
-	return area_set_flags(space, &spot->cursor, flags);
+	return area_set_flags(space, &at, flags);
 }
 
 /*

@@ -43,7 +43,7 @@ static uint32_t shared_link(const struct seam_space *space, const struct cursor 
 	return 0;
 }
 
-int fault_anon(struct seam_space *space, const struct cursor *cursor)
+int fault_anon(struct seam_space *space, struct cursor *cursor)
 {
 	struct area area;
 
@@ -64,7 +64,7 @@ bool fault_write_is_anon(uint64_t flags)
 }
 
 /* One area, as 6.18 mm/gup.c populate_vma_page_range does it. */
-static int populate_area(struct seam_space *space, const struct cursor *cursor, uint64_t flags)
+static int populate_area(struct seam_space *space, struct cursor *cursor, uint64_t flags)
 {
 	if (flags & (SEAM_VM_IO | SEAM_VM_PFNMAP | SEAM_VM_LOCKONFAULT))
 		return 0;

@@ -12,7 +12,7 @@
  * next neighbour's, else the previous one's, else a new one. The area stays under the cursor.
  * 0 or -SEAM_EALLOC. Source: 6.18 mm/rmap.c __anon_vma_prepare, mm/vma.c find_mergeable_anon_vma.
  */
-int fault_anon(struct seam_space *space, const struct cursor *cursor);
+int fault_anon(struct seam_space *space, struct cursor *cursor);
 
 /* A write access makes memory with these flags anonymous: writable and private. */
 bool fault_write_is_anon(uint64_t flags);

@@ -33,7 +33,7 @@ static int charge(struct seam_space *space, const struct area *area, uint64_t ad
 	return commit_charge(space, pages);
 }
 
-int grow_stack(struct seam_space *space, const struct cursor *cursor, uint64_t addr)
+int grow_stack(struct seam_space *space, struct cursor *cursor, uint64_t addr)
 {
 	struct area area;
 	int err;

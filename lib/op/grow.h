@@ -11,6 +11,6 @@
  *  -SEAM_ENOMEM  too near to what lies below, or a limit
  * Source: 6.18 mm/vma.c expand_downwards, acct_stack_growth.
  */
-int grow_stack(struct seam_space *space, const struct cursor *cursor, uint64_t addr);
+int grow_stack(struct seam_space *space, struct cursor *cursor, uint64_t addr);
 
 #endif

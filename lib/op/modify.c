@@ -100,7 +100,7 @@ static uint32_t survivor_anon(const struct area *survivor, const struct area *a,
 	return a->anon;
 }
 
-static int shrink(struct seam_space *space, const struct cursor *cursor, const struct area *area,
+static int shrink(struct seam_space *space, struct cursor *cursor, const struct area *area,
 		  uint64_t start, uint64_t end)
 {
 	struct area rest = *area;

@@ -226,7 +226,7 @@ static int copy(struct seam_space *space, const struct remap *remap, struct curs
 }
 
 /* Without its remap event userfaultfd lets go of what moves (mremap_userfaultfd_prep). */
-static int drop_uffd(struct seam_space *space, const struct cursor *cursor)
+static int drop_uffd(struct seam_space *space, struct cursor *cursor)
 {
 	const uint64_t armed = SEAM_VM_UFFD_MISSING | SEAM_VM_UFFD_WP | SEAM_VM_UFFD_MINOR;
 	struct area area;
@@ -421,7 +421,8 @@ static int grow_in_place(struct seam_space *space, const struct remap *remap)
 	if (!rule(space, SEAM_RULE_grow_join)) {
 		join.area.start = remap->source.start;
 		join.area.pgoff = remap->source.pgoff;
-		return area_store(space, &remap->cursor, &join.area);
+		cursor = remap->cursor;
+		return area_store(space, &cursor, &join.area);
 	}
 	join_new_decide(space, &join);
 	if (!join.joins_left) {

@@ -1,0 +1,1017 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The index as a B+tree (shapes: btree.h).
+ *
+ * Memory: an insert, and a store that may move things, first makes sure that all the nodes it could
+ * take are at hand, and some more; so no half-made tree is ever left, and taking back a call, which
+ * needs no more nodes than the call gave up, cannot fail.
+ */
+#include <string.h>
+
+#include "lib/index/index.h"
+#include "lib/memory.h"
+
+#define REACH UINT32_C(0xfffffffe) /* the farthest page from the base that is kept relative */
+#define FAR UINT32_MAX		   /* an end beyond that, or an unused slot */
+#define FIRST_CHUNK 8192
+#define LARGEST_CHUNK 262144
+#define LINE 64
+/* Two leaves become one when together they are no fuller than this. */
+#define LEAF_MERGE (LEAF_SLOTS - 3)
+#define INNER_MERGE (INNER_SLOTS * 3 / 4)
+
+struct chunk {
+	struct chunk *next;
+	size_t size;
+};
+
+static const size_t pool_sizes[NR_POOLS] = {
+	[POOL_LEAF] = sizeof(struct leaf),
+	[POOL_INNER] = (sizeof(struct inner) + LINE - 1) / LINE * LINE,
+	[POOL_COLD] = (LEAF_SLOTS * sizeof(uint64_t) + LINE - 1) / LINE * LINE,
+};
+
+_Static_assert(sizeof(struct leaf) <= 8 * LINE, "a leaf is eight cache lines");
+
+/* Memory */
+
+static int add_chunk(struct index *index)
+{
+	size_t size = index->chunks ? index->chunks->size * 2 : FIRST_CHUNK;
+	struct chunk *chunk;
+
+	if (size > LARGEST_CHUNK)
+		size = LARGEST_CHUNK;
+	chunk = index->alloc->alloc(index->alloc->ctx, size);
+	if (!chunk)
+		return -SEAM_EALLOC;
+	*chunk = (struct chunk) { .next = index->chunks, .size = size };
+	index->chunks = chunk;
+	index->chunk_used = sizeof(*chunk);
+	return 0;
+}
+
+/* Where in the chunk the next block may begin: on a cache line. */
+static size_t block_start(const struct chunk *chunk, size_t used)
+{
+	return (((uintptr_t)chunk + used + LINE - 1) & ~(uintptr_t)(LINE - 1)) - (uintptr_t)chunk;
+}
+
+/* A block cut from the newest chunk, or from a new one of twice its size. */
+static void *cut_block(struct index *index, size_t size)
+{
+	size_t at = block_start(index->chunks, index->chunk_used);
+
+	if (!index->chunks || at + size > index->chunks->size) {
+		if (add_chunk(index))
+			return NULL;
+		at = block_start(index->chunks, index->chunk_used);
+	}
+	index->chunk_used = at + size;
+	return (char *)index->chunks + at;
+}
+
+static int ensure(struct index *index, enum pool_kind kind, size_t nr)
+{
+	while (index->nr_free[kind] < nr) {
+		struct free_block *block = cut_block(index, pool_sizes[kind]);
+
+		if (!block)
+			return -SEAM_EALLOC;
+		block->next = index->free[kind];
+		index->free[kind] = block;
+		index->nr_free[kind]++;
+	}
+	return 0;
+}
+
+/* What ensure() has set aside; never NULL. */
+static void *take(struct index *index, enum pool_kind kind)
+{
+	struct free_block *block = index->free[kind];
+
+	index->free[kind] = block->next;
+	index->nr_free[kind]--;
+	return block;
+}
+
+static void give(struct index *index, enum pool_kind kind, void *ptr)
+{
+	struct free_block *block = ptr;
+
+	if (!block)
+		return;
+	block->next = index->free[kind];
+	index->free[kind] = block;
+	index->nr_free[kind]++;
+}
+
+void index_init(struct index *index, const struct seam_alloc *alloc, unsigned int page_shift)
+{
+	*index = (struct index) { .alloc = alloc, .page_shift = page_shift };
+}
+
+void index_destroy(struct index *index)
+{
+	while (index->chunks) {
+		struct chunk *chunk = index->chunks;
+
+		index->chunks = chunk->next;
+		memory_free(index->alloc, chunk, chunk->size);
+	}
+	index_init(index, index->alloc, index->page_shift);
+}
+
+/* Searching a node: how many of its keys are no greater, without a branch for each. */
+
+static unsigned int count_u32(const uint32_t *keys, uint32_t key)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < LEAF_SLOTS; i++)
+		nr += keys[i] <= key;
+	return nr;
+}
+
+static unsigned int count_u64(const uint64_t *keys, uint64_t key)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < INNER_SLOTS; i++)
+		nr += keys[i] <= key;
+	return nr;
+}
+
+/* The first slot that ends behind @page; there is one. */
+static unsigned int leaf_slot(const struct leaf *leaf, uint64_t page)
+{
+	if (page < leaf->base)
+		return 0;
+	if (page - leaf->base > REACH)
+		return leaf->node.nr - 1u;
+	return count_u32(leaf->end, (uint32_t)(page - leaf->base));
+}
+
+static uint64_t start_of(const struct leaf *leaf, unsigned int slot)
+{
+	return leaf->base + leaf->start[slot];
+}
+
+static uint64_t end_of(const struct leaf *leaf, unsigned int slot)
+{
+	return slot + 1u == leaf->node.nr ? leaf->last_end : leaf->base + leaf->end[slot];
+}
+
+/* Keeping the inner nodes right */
+
+static uint64_t leaf_gap(const struct leaf *leaf)
+{
+	uint32_t largest = 0;
+
+	for (unsigned int i = 1; i < leaf->node.nr; i++) {
+		uint32_t gap = leaf->start[i] - leaf->end[i - 1];
+
+		largest = gap > largest ? gap : largest;
+	}
+	return largest;
+}
+
+static uint64_t inner_gap(const struct inner *inner)
+{
+	uint64_t largest = inner->gap[0];
+
+	for (unsigned int i = 1; i < inner->node.nr; i++) {
+		uint64_t gap = inner->start[i] - inner->end[i - 1];
+
+		largest = gap > largest ? gap : largest;
+		largest = inner->gap[i] > largest ? inner->gap[i] : largest;
+	}
+	return largest;
+}
+
+static void node_bounds(const struct index_node *node, uint64_t *start, uint64_t *end,
+			uint64_t *gap)
+{
+	if (node->level) {
+		const struct inner *inner = (const struct inner *)node;
+
+		*start = inner->start[0];
+		*end = inner->end[node->nr - 1];
+		*gap = inner_gap(inner);
+	} else {
+		const struct leaf *leaf = (const struct leaf *)node;
+
+		*start = start_of(leaf, 0);
+		*end = leaf->last_end;
+		*gap = leaf_gap(leaf);
+	}
+}
+
+/* Tells the parents what has become of a node, as far up as it matters. */
+static void refresh(struct index_node *node)
+{
+	for (; node->parent; node = &node->parent->node) {
+		struct inner *parent = node->parent;
+		unsigned int slot = node->slot;
+		uint64_t start, end, gap;
+
+		node_bounds(node, &start, &end, &gap);
+		if (parent->start[slot] == start && parent->end[slot] == end &&
+		    parent->gap[slot] == gap)
+			return;
+		parent->start[slot] = start;
+		parent->end[slot] = end;
+		parent->gap[slot] = gap;
+	}
+}
+
+static void set_child(struct inner *inner, unsigned int slot, struct index_node *child)
+{
+	inner->child[slot] = child;
+	child->parent = inner;
+	child->slot = (uint8_t)slot;
+	node_bounds(child, &inner->start[slot], &inner->end[slot], &inner->gap[slot]);
+}
+
+/* Moves the children [from, nr) of one inner node to the end of another. */
+static void move_children(struct inner *to, struct inner *source, unsigned int from)
+{
+	unsigned int nr = source->node.nr - from, at = to->node.nr;
+
+	memcpy(to->start + at, source->start + from, nr * sizeof(to->start[0]));
+	memcpy(to->end + at, source->end + from, nr * sizeof(to->end[0]));
+	memcpy(to->gap + at, source->gap + from, nr * sizeof(to->gap[0]));
+	memcpy(to->child + at, source->child + from, nr * sizeof(to->child[0]));
+	memset(source->start + from, 0xff, nr * sizeof(to->start[0]));
+	memset(source->end + from, 0xff, nr * sizeof(to->end[0]));
+	memset(source->gap + from, 0, nr * sizeof(to->gap[0]));
+	for (unsigned int i = at; i < at + nr; i++) {
+		to->child[i]->parent = to;
+		to->child[i]->slot = (uint8_t)i;
+	}
+	to->node.nr = (uint8_t)(at + nr);
+	source->node.nr = (uint8_t)from;
+}
+
+static struct inner *new_inner(struct index *index, unsigned int level)
+{
+	struct inner *inner = take(index, POOL_INNER);
+
+	inner->node = (struct index_node) { .level = (uint8_t)level };
+	memset(inner->start, 0xff, sizeof(inner->start));
+	memset(inner->end, 0xff, sizeof(inner->end));
+	memset(inner->gap, 0, sizeof(inner->gap));
+	return inner;
+}
+
+static void insert_child(struct inner *inner, unsigned int slot, struct index_node *child)
+{
+	unsigned int after = inner->node.nr - slot;
+
+	memmove(inner->start + slot + 1, inner->start + slot, after * sizeof(inner->start[0]));
+	memmove(inner->end + slot + 1, inner->end + slot, after * sizeof(inner->end[0]));
+	memmove(inner->gap + slot + 1, inner->gap + slot, after * sizeof(inner->gap[0]));
+	memmove(inner->child + slot + 1, inner->child + slot, after * sizeof(inner->child[0]));
+	inner->node.nr++;
+	for (unsigned int i = slot + 1; i < inner->node.nr; i++)
+		inner->child[i]->slot = (uint8_t)i;
+	set_child(inner, slot, child);
+}
+
+/* Runs up and runs down leave full nodes behind. */
+static unsigned int inner_split_at(unsigned int slot)
+{
+	if (slot == INNER_SLOTS || slot == 1)
+		return slot;
+	return INNER_SLOTS / 2;
+}
+
+/* Makes @fresh the sibling behind @node; splits full parents, and puts a root above the last. */
+static void add_behind(struct index *index, struct index_node *node, struct index_node *fresh)
+{
+	for (;;) {
+		struct inner *parent = node->parent, *upper;
+		unsigned int slot = node->slot + 1u;
+
+		if (!parent) {
+			parent = new_inner(index, node->level + 1u);
+			index->root = &parent->node;
+			index->height++;
+			insert_child(parent, 0, node);
+		}
+		if (parent->node.nr < INNER_SLOTS) {
+			insert_child(parent, slot, fresh);
+			refresh(&parent->node);
+			return;
+		}
+		upper = new_inner(index, parent->node.level);
+		move_children(upper, parent, inner_split_at(slot));
+		if (slot <= parent->node.nr && slot < INNER_SLOTS)
+			insert_child(parent, slot, fresh);
+		else
+			insert_child(upper, slot - parent->node.nr, fresh);
+		refresh(&parent->node);
+		node = &parent->node;
+		fresh = &upper->node;
+	}
+}
+
+/* Takes a node, which is empty, out of the tree; the lowest of its parents that is left, or NULL. */
+static struct inner *drop_node(struct index *index, struct index_node *node)
+{
+	while (node->parent) {
+		struct inner *inner = node->parent;
+		unsigned int slot = node->slot, after = inner->node.nr - slot - 1u;
+
+		memmove(inner->start + slot, inner->start + slot + 1,
+			after * sizeof(inner->start[0]));
+		memmove(inner->end + slot, inner->end + slot + 1, after * sizeof(inner->end[0]));
+		memmove(inner->gap + slot, inner->gap + slot + 1, after * sizeof(inner->gap[0]));
+		memmove(inner->child + slot, inner->child + slot + 1,
+			after * sizeof(inner->child[0]));
+		inner->node.nr--;
+		inner->start[inner->node.nr] = inner->end[inner->node.nr] = UINT64_MAX;
+		inner->gap[inner->node.nr] = 0;
+		for (unsigned int i = slot; i < inner->node.nr; i++)
+			inner->child[i]->slot = (uint8_t)i;
+		if (node->level)
+			give(index, POOL_INNER, node);
+		if (inner->node.nr) {
+			refresh(&inner->node);
+			return inner;
+		}
+		node = &inner->node;
+	}
+	index->root = NULL;
+	index->height = 0;
+	if (node->level)
+		give(index, POOL_INNER, node);
+	return NULL;
+}
+
+/* Inner nodes that have become small join a sibling; a root with one child gives way to it. */
+static void tidy_inner(struct index *index, struct inner *inner)
+{
+	while (inner) {
+		struct inner *parent = inner->node.parent;
+		struct inner *lower, *upper;
+
+		if (!parent) {
+			while (index->root && index->root->level && index->root->nr == 1) {
+				struct inner *root = (struct inner *)index->root;
+
+				index->root = root->child[0];
+				index->root->parent = NULL;
+				index->root->slot = 0;
+				index->height--;
+				give(index, POOL_INNER, root);
+			}
+			return;
+		}
+		lower = upper = inner;
+		if (inner->node.slot + 1u < parent->node.nr)
+			upper = (struct inner *)parent->child[inner->node.slot + 1];
+		else if (inner->node.slot)
+			lower = (struct inner *)parent->child[inner->node.slot - 1];
+		if (lower != upper && lower->node.nr + upper->node.nr <= INNER_MERGE) {
+			move_children(lower, upper, 0);
+			drop_node(index, &upper->node);
+			refresh(&lower->node);
+		}
+		inner = parent;
+	}
+}
+
+/* Leaves */
+
+static struct leaf *new_leaf(struct index *index, struct leaf *prev, struct leaf *next)
+{
+	struct leaf *leaf = take(index, POOL_LEAF);
+
+	*leaf = (struct leaf) { .prev = prev, .next = next };
+	memset(leaf->start, 0xff, sizeof(leaf->start));
+	memset(leaf->end, 0xff, sizeof(leaf->end));
+	if (prev)
+		prev->next = leaf;
+	if (next)
+		next->prev = leaf;
+	else
+		index->last = leaf;
+	return leaf;
+}
+
+static void drop_leaf(struct index *index, struct leaf *leaf)
+{
+	if (leaf->prev)
+		leaf->prev->next = leaf->next;
+	if (leaf->next)
+		leaf->next->prev = leaf->prev;
+	else
+		index->last = leaf->prev;
+	if (index->run == leaf)
+		index->run = NULL;
+	tidy_inner(index, drop_node(index, &leaf->node));
+	give(index, POOL_COLD, leaf->pgoff);
+	give(index, POOL_COLD, leaf->tag);
+	give(index, POOL_LEAF, leaf);
+}
+
+/* Moves the base down to @base; the caller knows that all starts stay within reach. */
+static void rebase(struct leaf *leaf, uint64_t base)
+{
+	uint32_t by = (uint32_t)(leaf->base - base);
+
+	for (unsigned int i = 0; i < leaf->node.nr; i++) {
+		leaf->start[i] += by;
+		if (i + 1u < leaf->node.nr)
+			leaf->end[i] += by;
+	}
+	leaf->base = base;
+	if (leaf->node.nr) {
+		uint64_t far = leaf->last_end - base;
+
+		leaf->end[leaf->node.nr - 1] = far > REACH ? FAR : (uint32_t)far;
+	}
+}
+
+/* The pages from the leaf's first start, or @start if lower, to its last start, or @start, fit. */
+static bool within_reach(const struct leaf *leaf, uint64_t start)
+{
+	uint64_t low = leaf->node.nr && leaf->base < start ? leaf->base : start;
+	uint64_t high = leaf->node.nr ? start_of(leaf, leaf->node.nr - 1u) : start;
+
+	return (high > start ? high : start) - low <= REACH;
+}
+
+/*
+ * For one insert: a leaf on each side, their cold arrays, a split on each level and a new root. A
+ * space of a few areas stays one leaf.
+ */
+static int ensure_insert(struct index *index, const struct area *area)
+{
+	if (ensure(index, POOL_LEAF, 3) || ensure(index, POOL_COLD, 4))
+		return -SEAM_EALLOC;
+	if (index->nr < LEAF_SLOTS && !index->height &&
+	    (!index->root || within_reach(index->last, area->start >> index->page_shift)))
+		return 0;
+	return ensure(index, POOL_INNER, index->height + 2);
+}
+
+static void cold_set(struct index *index, struct leaf *leaf, unsigned int slot, uint64_t pgoff,
+		     uint64_t tag)
+{
+	if (!leaf->pgoff && pgoff != start_of(leaf, slot)) {
+		leaf->pgoff = take(index, POOL_COLD);
+		for (unsigned int i = 0; i < leaf->node.nr; i++)
+			leaf->pgoff[i] = start_of(leaf, i);
+	}
+	if (leaf->pgoff)
+		leaf->pgoff[slot] = pgoff;
+	if (!leaf->tag && tag) {
+		leaf->tag = take(index, POOL_COLD);
+		memset(leaf->tag, 0, LEAF_SLOTS * sizeof(*leaf->tag));
+	}
+	if (leaf->tag)
+		leaf->tag[slot] = tag;
+}
+
+/* The slot becomes @area, whose range lies within the leaf's reach. */
+static void write_slot(struct index *index, struct leaf *leaf, unsigned int slot,
+		       const struct area *area)
+{
+	uint64_t start = area->start >> index->page_shift, end = area->end >> index->page_shift;
+
+	if (start < leaf->base)
+		rebase(leaf, start);
+	leaf->start[slot] = (uint32_t)(start - leaf->base);
+	leaf->end[slot] = end - leaf->base > REACH ? FAR : (uint32_t)(end - leaf->base);
+	if (slot + 1u == leaf->node.nr)
+		leaf->last_end = end;
+	leaf->attr[slot] = area->attr;
+	leaf->anon[slot] = area->anon;
+	cold_set(index, leaf, slot, area->pgoff, area->tag);
+}
+
+/* Moves the areas [from, nr) of one leaf to the end of another, within whose reach they lie. */
+static void move_areas(struct index *index, struct leaf *to, struct leaf *source, unsigned int from)
+{
+	unsigned int nr = source->node.nr;
+
+	for (unsigned int i = from; i < nr; i++) {
+		struct cursor cursor = { .node = source, .slot = i };
+		struct area area;
+
+		index_load(index, &cursor, &area);
+		if (!to->node.nr)
+			to->base = start_of(source, i);
+		to->node.nr++;
+		write_slot(index, to, to->node.nr - 1u, &area);
+		/* the one before is no longer the last; its end is near, since this one's start is */
+	}
+	if (from)
+		source->last_end = end_of(source, from - 1u);
+	memset(source->start + from, 0xff, (nr - from) * sizeof(source->start[0]));
+	memset(source->end + from, 0xff, (nr - from) * sizeof(source->end[0]));
+	source->node.nr = (uint8_t)from;
+}
+
+/* Room for one more at @slot. */
+static void open_slot(struct leaf *leaf, unsigned int slot)
+{
+	unsigned int after = leaf->node.nr - slot;
+
+	memmove(leaf->start + slot + 1, leaf->start + slot, after * sizeof(leaf->start[0]));
+	memmove(leaf->end + slot + 1, leaf->end + slot, after * sizeof(leaf->end[0]));
+	memmove(leaf->attr + slot + 1, leaf->attr + slot, after * sizeof(leaf->attr[0]));
+	memmove(leaf->anon + slot + 1, leaf->anon + slot, after * sizeof(leaf->anon[0]));
+	if (leaf->pgoff)
+		memmove(leaf->pgoff + slot + 1, leaf->pgoff + slot, after * sizeof(*leaf->pgoff));
+	if (leaf->tag)
+		memmove(leaf->tag + slot + 1, leaf->tag + slot, after * sizeof(*leaf->tag));
+	leaf->node.nr++;
+}
+
+static void insert_at(struct index *index, struct leaf *leaf, unsigned int slot,
+		      const struct area *area)
+{
+	uint64_t start = area->start >> index->page_shift;
+
+	if (!leaf->node.nr)
+		leaf->base = start;
+	else if (start < leaf->base)
+		rebase(leaf, start);
+	open_slot(leaf, slot);
+	/* a marker until write_slot: cold_set may fill the array from the starts */
+	leaf->start[slot] = (uint32_t)(start - leaf->base);
+	write_slot(index, leaf, slot, area);
+	refresh(&leaf->node);
+	index->run = leaf;
+	index->run_slot = slot;
+}
+
+/* The leaf's upper areas, from @slot on, go to a new leaf behind it. */
+static struct leaf *split_leaf(struct index *index, struct leaf *leaf, unsigned int slot)
+{
+	struct leaf *upper = new_leaf(index, leaf, leaf->next);
+
+	move_areas(index, upper, leaf, slot);
+	refresh(&leaf->node);
+	add_behind(index, &leaf->node, &upper->node);
+	return upper;
+}
+
+/* A leaf of its own for @area, between two leaves. */
+static struct leaf *insert_alone(struct index *index, struct leaf *prev, struct leaf *next,
+				 const struct area *area)
+{
+	struct leaf *leaf = new_leaf(index, prev, next);
+
+	insert_at(index, leaf, 0, area);
+	if (prev) {
+		add_behind(index, &prev->node, &leaf->node);
+	} else if (next) {
+		/* first of all: take the place of the first, then put that one behind */
+		struct inner *parent = next->node.parent;
+
+		if (parent)
+			set_child(parent, 0, &leaf->node);
+		else
+			index->root = &leaf->node;
+		next->node.parent = NULL;
+		add_behind(index, &leaf->node, &next->node);
+	} else {
+		index->root = &leaf->node;
+	}
+	return leaf;
+}
+
+/*
+ * Where a full leaf is cut to make room at @slot. In a run, at the place where it goes on, so that
+ * what it leaves behind stays full; else in the middle.
+ */
+static unsigned int leaf_split_at(const struct index *index, const struct leaf *leaf,
+				  unsigned int slot)
+{
+	if (leaf == index->run && (slot == index->run_slot || slot == index->run_slot + 1))
+		return slot;
+	return LEAF_SLOTS / 2;
+}
+
+/* Puts @area before (leaf, slot); returns the leaf that has it. */
+static struct leaf *place_area(struct index *index, struct leaf *leaf, unsigned int slot,
+			       const struct area *area)
+{
+	uint64_t start = area->start >> index->page_shift;
+	struct leaf *upper;
+
+	if (!slot && leaf != index->run && leaf->prev && leaf->prev->node.nr < LEAF_SLOTS &&
+	    within_reach(leaf->prev, start)) {
+		leaf = leaf->prev;
+		slot = leaf->node.nr;
+	}
+	if (leaf->node.nr < LEAF_SLOTS && within_reach(leaf, start)) {
+		insert_at(index, leaf, slot, area);
+		return leaf;
+	}
+	/* runs that go up or down leave full leaves behind */
+	if (slot == leaf->node.nr)
+		return insert_alone(index, leaf, leaf->next, area);
+	if (!slot)
+		return insert_alone(index, leaf->prev, leaf, area);
+	if (within_reach(leaf, start)) {
+		unsigned int at = leaf_split_at(index, leaf, slot);
+		bool down = slot == index->run_slot;
+
+		upper = split_leaf(index, leaf, at);
+		if (slot > at || (slot == at && down)) {
+			leaf = upper;
+			slot -= at;
+		}
+		insert_at(index, leaf, slot, area);
+		return leaf;
+	}
+	upper = split_leaf(index, leaf, slot);
+	if (within_reach(leaf, start)) {
+		insert_at(index, leaf, slot, area);
+		return leaf;
+	}
+	if (within_reach(upper, start)) {
+		insert_at(index, upper, 0, area);
+		return upper;
+	}
+	return insert_alone(index, leaf, upper, area);
+}
+
+/* The contract */
+
+bool index_seek(const struct index *index, uint64_t addr, struct cursor *ret_cursor)
+{
+	uint64_t page = addr >> index->page_shift;
+	const struct index_node *node = index->root;
+
+	if (!node || index->last->last_end <= page) {
+		ret_cursor->node = index->last;
+		ret_cursor->slot = node ? index->last->node.nr : 0;
+		return false;
+	}
+	while (node->level) {
+		const struct inner *inner = (const struct inner *)node;
+
+		node = inner->child[count_u64(inner->end, page)];
+	}
+	ret_cursor->node = (struct leaf *)node;
+	ret_cursor->slot = leaf_slot((const struct leaf *)node, page);
+	return true;
+}
+
+bool index_last(const struct index *index, struct cursor *ret_cursor)
+{
+	ret_cursor->node = index->last;
+	ret_cursor->slot = index->last ? index->last->node.nr - 1u : 0;
+	return index->last;
+}
+
+bool index_next(const struct index *index, struct cursor *cursor)
+{
+	const struct leaf *leaf = cursor->node;
+
+	if (!leaf)
+		return false;
+	if (cursor->slot + 1 < leaf->node.nr) {
+		cursor->slot++;
+		return true;
+	}
+	if (!leaf->next)
+		return false;
+	cursor->node = leaf->next;
+	cursor->slot = 0;
+	return true;
+}
+
+bool index_prev(const struct index *index, struct cursor *cursor)
+{
+	const struct leaf *leaf = cursor->node;
+
+	if (!leaf)
+		return false;
+	if (cursor->slot) {
+		cursor->slot--;
+		return true;
+	}
+	if (!leaf->prev)
+		return false;
+	cursor->node = leaf->prev;
+	cursor->slot = leaf->prev->node.nr - 1u;
+	return true;
+}
+
+void index_load(const struct index *index, const struct cursor *cursor, struct area *ret_area)
+{
+	const struct leaf *leaf = cursor->node;
+	unsigned int slot = (unsigned int)cursor->slot;
+	uint64_t start = start_of(leaf, slot);
+
+	ret_area->start = start << index->page_shift;
+	ret_area->end = end_of(leaf, slot) << index->page_shift;
+	ret_area->pgoff = leaf->pgoff ? leaf->pgoff[slot] : start;
+	ret_area->tag = leaf->tag ? leaf->tag[slot] : 0;
+	ret_area->attr = leaf->attr[slot];
+	ret_area->anon = leaf->anon[slot];
+}
+
+int index_reserve(struct index *index, size_t nr)
+{
+	/* a split makes two leaves of at least half a leaf each */
+	size_t leaves = nr / (LEAF_SLOTS / 2) + 4;
+
+	if (ensure(index, POOL_LEAF, leaves) || ensure(index, POOL_COLD, 2 * leaves))
+		return -SEAM_EALLOC;
+	return ensure(index, POOL_INNER, leaves / (INNER_SLOTS / 2) * 2 + 2 * (index->height + 4));
+}
+
+int index_insert(struct index *index, const struct area *area, struct cursor *ret_cursor)
+{
+	struct cursor at;
+	struct leaf *leaf;
+
+	if (ensure_insert(index, area))
+		return -SEAM_EALLOC;
+	index_seek(index, area->start, &at);
+	if (index->root)
+		leaf = place_area(index, at.node, (unsigned int)at.slot, area);
+	else
+		leaf = insert_alone(index, NULL, NULL, area);
+	index->nr++;
+	if (ret_cursor) {
+		ret_cursor->node = leaf;
+		ret_cursor->slot = leaf_slot(leaf, area->start >> index->page_shift);
+	}
+	return 0;
+}
+
+static void close_slot(struct leaf *leaf, unsigned int slot)
+{
+	unsigned int nr = leaf->node.nr - 1u, after = nr - slot;
+
+	if (slot == nr && nr)
+		leaf->last_end = leaf->base + leaf->end[nr - 1];
+	memmove(leaf->start + slot, leaf->start + slot + 1, after * sizeof(leaf->start[0]));
+	memmove(leaf->end + slot, leaf->end + slot + 1, after * sizeof(leaf->end[0]));
+	memmove(leaf->attr + slot, leaf->attr + slot + 1, after * sizeof(leaf->attr[0]));
+	memmove(leaf->anon + slot, leaf->anon + slot + 1, after * sizeof(leaf->anon[0]));
+	if (leaf->pgoff)
+		memmove(leaf->pgoff + slot, leaf->pgoff + slot + 1, after * sizeof(*leaf->pgoff));
+	if (leaf->tag)
+		memmove(leaf->tag + slot, leaf->tag + slot + 1, after * sizeof(*leaf->tag));
+	leaf->start[nr] = leaf->end[nr] = FAR;
+	leaf->node.nr = (uint8_t)nr;
+}
+
+/* Two leaves, neighbours, that have become small: the lower takes all. */
+static bool merge_leaves(struct index *index, struct leaf *lower, struct leaf *upper)
+{
+	if (!lower || !upper || lower->node.nr + upper->node.nr > LEAF_MERGE ||
+	    !within_reach(lower, start_of(upper, upper->node.nr - 1u)) ||
+	    index->nr_free[POOL_COLD] < 2)
+		return false;
+	move_areas(index, lower, upper, 0);
+	drop_leaf(index, upper);
+	refresh(&lower->node);
+	return true;
+}
+
+void index_remove(struct index *index, struct cursor *cursor)
+{
+	struct leaf *leaf = cursor->node, *prev = leaf->prev, *next = leaf->next;
+	unsigned int below = prev ? prev->node.nr : 0;
+
+	index->nr--;
+	close_slot(leaf, (unsigned int)cursor->slot);
+	if (!leaf->node.nr) {
+		drop_leaf(index, leaf);
+		cursor->node = next ? next : prev;
+		cursor->slot = next || !prev ? 0 : prev->node.nr;
+		return;
+	}
+	refresh(&leaf->node);
+	if (prev && merge_leaves(index, prev, leaf)) {
+		cursor->slot += below;
+		leaf = prev;
+	} else {
+		merge_leaves(index, leaf, next);
+	}
+	cursor->node = leaf;
+	if (cursor->slot == leaf->node.nr && leaf->next) {
+		cursor->node = leaf->next;
+		cursor->slot = 0;
+	}
+}
+
+int index_store(struct index *index, struct cursor *cursor, const struct area *area)
+{
+	struct leaf *leaf = cursor->node;
+	unsigned int slot = (unsigned int)cursor->slot;
+	uint64_t start = area->start >> index->page_shift;
+
+	if (!within_reach(leaf, start)) {
+		/* its start moves far away from the others of its leaf */
+		if (ensure_insert(index, area))
+			return -SEAM_EALLOC;
+		index_remove(index, cursor);
+		return index_insert(index, area, cursor);
+	}
+	if (((area->pgoff != start && !leaf->pgoff) || (area->tag && !leaf->tag)) &&
+	    ensure(index, POOL_COLD, 4))
+		return -SEAM_EALLOC;
+	write_slot(index, leaf, slot, area);
+	refresh(&leaf->node);
+	return 0;
+}
+
+/* Finding room */
+
+/* What a search for a gap carries: the pages it may use, and the answer. */
+struct gap_search {
+	uint64_t len, lo, hi; /* pages */
+	uint64_t start, end;
+};
+
+/* The free range [start, end), cut to what may be used, is large enough. */
+static bool gap_fits(struct gap_search *search, uint64_t start, uint64_t end)
+{
+	search->start = start > search->lo ? start : search->lo;
+	search->end = end < search->hi ? end : search->hi;
+	return search->end >= search->start && search->end - search->start >= search->len;
+}
+
+/*
+ * Downward from @top, below which lies slot @slot - 1 of the leaf. Within a leaf each gap is looked
+ * at; above it only those of children that have one large enough.
+ */
+static bool search_down(const struct leaf *leaf, unsigned int slot, uint64_t top,
+			struct gap_search *search)
+{
+	const struct index_node *node = &leaf->node;
+
+	for (;;) {
+		const struct inner *inner;
+
+		if (!node->level) {
+			for (leaf = (const struct leaf *)node; slot; slot--) {
+				uint64_t bottom = end_of(leaf, slot - 1);
+
+				if (gap_fits(search, bottom, top))
+					return true;
+				if (bottom <= search->lo)
+					return false;
+				top = start_of(leaf, slot - 1);
+			}
+		}
+		/* all of the node is behind: to the sibling below it, or the parent's */
+		do {
+			if (!node->parent)
+				return gap_fits(search, 0, top);
+			slot = node->slot;
+			node = &node->parent->node;
+		} while (!slot);
+		for (inner = (const struct inner *)node; slot; slot--) {
+			if (gap_fits(search, inner->end[slot - 1], top))
+				return true;
+			if (inner->end[slot - 1] <= search->lo)
+				return false;
+			if (inner->gap[slot - 1] >= search->len)
+				break;
+			top = inner->start[slot - 1];
+		}
+		if (!slot) {
+			continue;
+		}
+		/* down to the leaf that has the highest such gap */
+		node = inner->child[slot - 1];
+		while (node->level) {
+			inner = (const struct inner *)node;
+			top = inner->end[node->nr - 1];
+			for (slot = node->nr; slot > 1; slot--) {
+				if (inner->gap[slot - 1] >= search->len ||
+				    inner->start[slot - 1] - inner->end[slot - 2] >= search->len)
+					break;
+			}
+			if (inner->gap[slot - 1] < search->len) {
+				/* between two children */
+				return gap_fits(search, inner->end[slot - 2],
+						inner->start[slot - 1]);
+			}
+			node = inner->child[slot - 1];
+		}
+		leaf = (const struct leaf *)node;
+		slot = node->nr - 1u;
+		top = start_of(leaf, slot);
+	}
+}
+
+bool index_gap_highest(const struct index *index, uint64_t len, uint64_t lo, uint64_t hi,
+		       uint64_t *ret_start, uint64_t *ret_end)
+{
+	unsigned int shift = index->page_shift;
+	struct gap_search search = { .len = (len + (UINT64_C(1) << shift) - 1) >> shift,
+				     .lo = lo >> shift,
+				     .hi = hi >> shift };
+	struct cursor at;
+	bool found;
+
+	if (hi <= lo || hi - lo < len)
+		return false;
+	if (!index->root) {
+		found = gap_fits(&search, 0, search.hi);
+	} else {
+		uint64_t top = search.hi;
+
+		if (index_seek(index, hi - 1, &at)) {
+			const struct leaf *leaf = at.node;
+			uint64_t start = start_of(leaf, (unsigned int)at.slot);
+
+			top = start < top ? start : top;
+		}
+		found = search_down(at.node, (unsigned int)at.slot, top, &search);
+	}
+	*ret_start = search.start << shift;
+	*ret_end = search.end << shift;
+	return found;
+}
+
+/* Upward from @bottom, above which lies slot @slot of the leaf. The mirror of search_down. */
+static bool search_up(const struct leaf *leaf, unsigned int slot, uint64_t bottom,
+		      struct gap_search *search)
+{
+	const struct index_node *node = &leaf->node;
+
+	for (;;) {
+		const struct inner *inner;
+
+		if (!node->level) {
+			for (leaf = (const struct leaf *)node; slot < node->nr; slot++) {
+				uint64_t top = start_of(leaf, slot);
+
+				if (gap_fits(search, bottom, top))
+					return true;
+				if (top >= search->hi)
+					return false;
+				bottom = end_of(leaf, slot);
+			}
+		}
+		do {
+			if (!node->parent)
+				return gap_fits(search, bottom, UINT64_MAX);
+			slot = node->slot + 1u;
+			node = &node->parent->node;
+		} while (slot == node->nr);
+		for (inner = (const struct inner *)node; slot < node->nr; slot++) {
+			if (gap_fits(search, bottom, inner->start[slot]))
+				return true;
+			if (inner->start[slot] >= search->hi)
+				return false;
+			if (inner->gap[slot] >= search->len)
+				break;
+			bottom = inner->end[slot];
+		}
+		if (slot == node->nr)
+			continue;
+		node = inner->child[slot];
+		while (node->level) {
+			inner = (const struct inner *)node;
+			for (slot = 0; slot + 1u < node->nr; slot++) {
+				if (inner->gap[slot] >= search->len ||
+				    inner->start[slot + 1] - inner->end[slot] >= search->len)
+					break;
+			}
+			if (inner->gap[slot] < search->len)
+				return gap_fits(search, inner->end[slot], inner->start[slot + 1]);
+			node = inner->child[slot];
+		}
+		leaf = (const struct leaf *)node;
+		slot = 1;
+		bottom = end_of(leaf, 0);
+	}
+}
+
+bool index_gap_lowest(const struct index *index, uint64_t len, uint64_t lo, uint64_t hi,
+		      uint64_t *ret_start, uint64_t *ret_end)
+{
+	unsigned int shift = index->page_shift;
+	struct gap_search search = { .len = (len + (UINT64_C(1) << shift) - 1) >> shift,
+				     .lo = lo >> shift,
+				     .hi = hi >> shift };
+	struct cursor at;
+	bool found;
+
+	if (hi <= lo || hi - lo < len)
+		return false;
+	index_seek(index, lo, &at);
+	if (!index->root)
+		found = gap_fits(&search, 0, search.hi);
+	else
+		found = search_up(at.node, (unsigned int)at.slot, search.lo, &search);
+	*ret_start = search.start << shift;
+	*ret_end = search.end << shift;
+	return found;
+}

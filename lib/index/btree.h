@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lib/index/btree.h - the index as a B+tree, in the shapes that lib/index/btree.c works on.
+ *
+ * A leaf is 512 bytes with up to 28 areas of 16 bytes: page numbers are 32 bits wide and relative to
+ * the leaf's base, so a leaf reaches over 16 TiB (with 4 KiB pages). Only the end of its last area
+ * may lie farther away: it stands in the head in full. Page offsets that are not the page number
+ * itself, and tags, lie in arrays of their own that most leaves do not have.
+ * An inner node knows of each child its first page, the page behind its last, and the largest gap
+ * between areas within it.
+ */
+#ifndef LIB_INDEX_BTREE_H
+#define LIB_INDEX_BTREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seam/space.h>
+
+#define LEAF_SLOTS 28
+#define INNER_SLOTS 64
+
+struct inner;
+
+struct index_node {
+	struct inner *parent; /* NULL: the root */
+	uint8_t nr;	      /* areas or children */
+	uint8_t level;	      /* 0: a leaf */
+	uint8_t slot;	      /* in the parent */
+};
+
+struct leaf {
+	struct index_node node;
+	struct leaf *prev, *next;
+	uint64_t *pgoff, *tag;			     /* NULL: implied, and 0 */
+	uint64_t base;				     /* page that start and end count from */
+	uint64_t last_end;			     /* page behind the last area, in full */
+	uint32_t start[LEAF_SLOTS], end[LEAF_SLOTS]; /* beyond nr: UINT32_MAX */
+	uint32_t attr[LEAF_SLOTS], anon[LEAF_SLOTS];
+};
+
+struct inner {
+	struct index_node node;
+	/* beyond nr: UINT64_MAX, UINT64_MAX, 0, NULL */
+	uint64_t start[INNER_SLOTS], end[INNER_SLOTS], gap[INNER_SLOTS];
+	struct index_node *child[INNER_SLOTS];
+};
+
+enum pool_kind { POOL_LEAF, POOL_INNER, POOL_COLD, NR_POOLS };
+
+struct free_block {
+	struct free_block *next;
+};
+
+struct chunk;
+
+struct index {
+	const struct seam_alloc *alloc;
+	unsigned int page_shift;
+	unsigned int height; /* levels above the leaves */
+	size_t nr;
+	struct index_node *root;
+	struct leaf *last;
+	struct leaf *run; /* where the last insert went: calls come in runs up or down */
+	unsigned int run_slot;
+	struct chunk *chunks; /* where nodes are cut from; the newest first */
+	size_t chunk_used;
+	struct free_block *free[NR_POOLS];
+	size_t nr_free[NR_POOLS];
+};
+
+#endif

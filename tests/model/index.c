@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * index [CALLS [SEED]]: the B+tree against the sorted array. The same random calls go to both;
+ * every answer is compared, and the tree's shape is walked after each call. Allocations fail now
+ * and then, and the tree must be what it was.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/index/index.h"
+#include "tests/tap.h"
+
+/* The array under its own names (linear.c): what is used of it here. */
+struct linear {
+	const struct seam_alloc *alloc;
+	struct area *areas;
+	size_t nr, room;
+};
+void linear_init(struct linear *linear, const struct seam_alloc *alloc, unsigned int page_shift);
+void linear_destroy(struct linear *linear);
+bool linear_seek(const struct linear *linear, uint64_t addr, struct cursor *ret_cursor);
+int linear_insert(struct linear *linear, const struct area *area, struct cursor *ret_cursor);
+void linear_remove(struct linear *linear, struct cursor *cursor);
+int linear_store(struct linear *linear, struct cursor *cursor, const struct area *area);
+bool linear_gap_highest(const struct linear *linear, uint64_t len, uint64_t lo, uint64_t hi,
+			uint64_t *ret_start, uint64_t *ret_end);
+bool linear_gap_lowest(const struct linear *linear, uint64_t len, uint64_t lo, uint64_t hi,
+		       uint64_t *ret_start, uint64_t *ret_end);
+
+#define PAGE_SHIFT 12
+
+static uint64_t state;
+static bool fail_next;
+
+static uint64_t next_random(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static uint64_t below(uint64_t limit)
+{
+	return next_random() % limit;
+}
+
+static void *test_alloc(void *ctx, size_t size)
+{
+	return fail_next ? NULL : malloc(size);
+}
+
+static void test_free(void *ctx, void *ptr, size_t size)
+{
+	free(ptr);
+}
+
+static const struct seam_alloc failing = { .alloc = test_alloc, .free = test_free };
+
+/* Shape: links, slots, bounds, gaps, and that no leaf is empty. NULL or what is wrong. */
+static const char *check_node(const struct index_node *node, const struct inner *parent,
+			      const struct leaf **last)
+{
+	if (node->parent != parent || !node->nr)
+		return "a node's parent or count";
+	if (!node->level) {
+		const struct leaf *leaf = (const struct leaf *)node;
+
+		if (leaf->prev != *last || (*last && (*last)->next != leaf))
+			return "the list of leaves";
+		*last = leaf;
+		for (unsigned int i = 0; i < LEAF_SLOTS; i++) {
+			if (i >= node->nr
+				    ? leaf->start[i] != UINT32_MAX || leaf->end[i] != UINT32_MAX
+				    : leaf->start[i] >= leaf->end[i])
+				return "a slot of a leaf";
+			if (i && i < node->nr && leaf->start[i] < leaf->end[i - 1])
+				return "the order in a leaf";
+		}
+		return NULL;
+	}
+	for (unsigned int i = 0; i < node->nr; i++) {
+		const struct inner *inner = (const struct inner *)node;
+		const struct index_node *child = inner->child[i];
+		const char *wrong;
+
+		if (child->slot != i || child->level + 1 != node->level)
+			return "a child's slot or level";
+		wrong = check_node(child, inner, last);
+		if (wrong)
+			return wrong;
+		if (!child->level) {
+			const struct leaf *leaf = (const struct leaf *)child;
+			uint64_t gap = 0;
+
+			for (unsigned int k = 1; k < child->nr; k++)
+				if (leaf->start[k] - leaf->end[k - 1] > gap)
+					gap = leaf->start[k] - leaf->end[k - 1];
+			if (inner->start[i] != leaf->base + leaf->start[0] ||
+			    inner->end[i] != leaf->last_end || inner->gap[i] != gap)
+				return "what a parent knows of a leaf";
+		} else {
+			const struct inner *below_it = (const struct inner *)child;
+			uint64_t gap = below_it->gap[0];
+
+			for (unsigned int k = 1; k < child->nr; k++) {
+				uint64_t between = below_it->start[k] - below_it->end[k - 1];
+
+				gap = between > gap ? between : gap;
+				gap = below_it->gap[k] > gap ? below_it->gap[k] : gap;
+			}
+			if (inner->start[i] != below_it->start[0] ||
+			    inner->end[i] != below_it->end[child->nr - 1] || inner->gap[i] != gap)
+				return "what a parent knows of an inner node";
+		}
+	}
+	return NULL;
+}
+
+static const char *check_tree(const struct index *tree)
+{
+	const struct leaf *last = NULL;
+	const char *wrong;
+
+	if (!tree->root)
+		return tree->nr || tree->last ? "an empty tree" : NULL;
+	wrong = check_node(tree->root, NULL, &last);
+	if (wrong)
+		return wrong;
+	return last != tree->last || last->next ? "the last leaf" : NULL;
+}
+
+static bool same_area(const struct area *a, const struct area *b)
+{
+	return a->start == b->start && a->end == b->end && a->pgoff == b->pgoff &&
+	       a->tag == b->tag && a->attr == b->attr && a->anon == b->anon;
+}
+
+/* The whole of both, forward by the tree's cursor and backward. */
+static const char *compare(const struct index *tree, const struct linear *array)
+{
+	struct cursor cursor;
+	struct area area;
+	size_t nr = 0;
+
+	for (bool more = index_seek(tree, 0, &cursor); more; more = index_next(tree, &cursor)) {
+		index_load(tree, &cursor, &area);
+		if (nr >= array->nr || !same_area(&area, &array->areas[nr]))
+			return "an area, going up";
+		nr++;
+	}
+	if (nr != array->nr || nr != index_count(tree))
+		return "the count";
+	for (bool more = index_last(tree, &cursor); more; more = index_prev(tree, &cursor)) {
+		index_load(tree, &cursor, &area);
+		if (!nr || !same_area(&area, &array->areas[nr - 1]))
+			return "an area, going down";
+		nr--;
+	}
+	return nr ? "the count, going down" : NULL;
+}
+
+/* Where areas lie: close together, or anywhere in a space of 57 bits. */
+struct arena {
+	uint64_t low, pages, largest;
+};
+
+static const struct arena arenas[] = {
+	{ 0x10000000, 400, 6 },
+	{ 0x10000000, 20000, 3 },
+	{ UINT64_C(0x10000000000), UINT64_C(1) << 35, UINT64_C(1) << 33 },
+	{ 0, UINT64_C(1) << 45, UINT64_C(1) << 40 },
+};
+
+static uint64_t random_page(const struct arena *arena)
+{
+	return (arena->low >> PAGE_SHIFT) + below(arena->pages);
+}
+
+static struct area random_area(const struct arena *arena)
+{
+	uint64_t start = random_page(arena), pages = 1 + below(arena->largest) % (1 + below(64));
+
+	if (!below(8))
+		pages = 1 + below(arena->largest);
+	return (struct area) {
+		.start = start << PAGE_SHIFT,
+		.end = (start + pages) << PAGE_SHIFT,
+		.pgoff = below(4) ? start : below(1000),
+		.tag = below(10) ? 0 : next_random(),
+		.attr = 1 + (uint32_t)below(9),
+		.anon = (uint32_t)below(3),
+	};
+}
+
+static bool is_free(const struct linear *array, uint64_t start, uint64_t end)
+{
+	struct cursor at;
+
+	return !linear_seek(array, start, &at) || array->areas[at.slot].start >= end;
+}
+
+static const char *try_insert(struct index *tree, struct linear *array, const struct arena *arena)
+{
+	struct area area = random_area(arena), found;
+	struct cursor cursor;
+
+	if (!is_free(array, area.start, area.end))
+		return NULL;
+	fail_next = !below(4);
+	if (index_insert(tree, &area, &cursor)) {
+		fail_next = false;
+		return NULL;
+	}
+	fail_next = false;
+	linear_insert(array, &area, NULL);
+	index_load(tree, &cursor, &found);
+	return same_area(&area, &found) ? NULL : "the cursor after an insert";
+}
+
+static const char *try_remove(struct index *tree, struct linear *array, const struct arena *arena)
+{
+	uint64_t addr = random_page(arena) << PAGE_SHIFT;
+	struct cursor a, b;
+	struct area area;
+
+	if (!index_seek(tree, addr, &a))
+		return NULL;
+	linear_seek(array, addr, &b);
+	index_remove(tree, &a);
+	linear_remove(array, &b);
+	if (b.slot == array->nr)
+		return index_prev(tree, &a) == !!array->nr ? NULL : "a cursor past the end";
+	index_load(tree, &a, &area);
+	return same_area(&area, &array->areas[b.slot]) ? NULL : "the cursor after a remove";
+}
+
+/* The same area with another range between its neighbours, or with other identities. */
+static const char *try_store(struct index *tree, struct linear *array, const struct arena *arena)
+{
+	uint64_t addr = random_page(arena) << PAGE_SHIFT;
+	struct area area = random_area(arena), now;
+	uint64_t low, high, pages;
+	struct cursor a, b;
+
+	if (!index_seek(tree, addr, &a))
+		return NULL;
+	linear_seek(array, addr, &b);
+	low = b.slot ? array->areas[b.slot - 1].end : 0;
+	high = b.slot + 1 < array->nr ? array->areas[b.slot + 1].start
+				      : (arena->low + (arena->pages << PAGE_SHIFT)) +
+						(arena->largest << PAGE_SHIFT);
+	pages = (high - low) >> PAGE_SHIFT;
+	area.start = array->areas[b.slot].start;
+	area.end = array->areas[b.slot].end;
+	if (below(2)) {
+		area.start = low + (below(pages) << PAGE_SHIFT);
+		area.end =
+			area.start + ((1 + below((high - area.start) >> PAGE_SHIFT)) << PAGE_SHIFT);
+	} else if (below(2)) {
+		area.end = below(2) ? high : area.end;
+	}
+	if (below(2))
+		area.pgoff = area.start >> PAGE_SHIFT;
+	fail_next = !below(4);
+	if (!index_store(tree, &a, &area))
+		linear_store(array, &b, &area);
+	fail_next = false;
+	index_load(tree, &a, &now);
+	return same_area(&now, &array->areas[b.slot]) ? NULL : "the cursor after a store";
+}
+
+static const char *try_gaps(const struct index *tree, const struct linear *array,
+			    const struct arena *arena)
+{
+	uint64_t lo = random_page(arena) << PAGE_SHIFT, hi = random_page(arena) << PAGE_SHIFT;
+	uint64_t len = (1 + below(arena->largest) % (1 + below(2000))) << PAGE_SHIFT;
+	uint64_t start[2] = { 0 }, end[2] = { 0 };
+	bool found[2];
+
+	if (below(2))
+		lo = 0;
+	if (below(2))
+		hi = (arena->low + (arena->pages << PAGE_SHIFT)) * 2;
+	found[0] = index_gap_highest(tree, len, lo, hi, &start[0], &end[0]);
+	found[1] = linear_gap_highest(array, len, lo, hi, &start[1], &end[1]);
+	if (found[0] != found[1] || (found[0] && (start[0] != start[1] || end[0] != end[1])))
+		return "the highest gap";
+	found[0] = index_gap_lowest(tree, len, lo, hi, &start[0], &end[0]);
+	found[1] = linear_gap_lowest(array, len, lo, hi, &start[1], &end[1]);
+	if (found[0] != found[1] || (found[0] && (start[0] != start[1] || end[0] != end[1])))
+		return "the lowest gap";
+	return NULL;
+}
+
+static const char *one_call(struct index *tree, struct linear *array, const struct arena *arena,
+			    bool growing)
+{
+	switch (below(8)) {
+	case 0:
+	case 1:
+		return try_remove(tree, array, arena);
+	case 2:
+		return growing ? try_insert(tree, array, arena) : try_remove(tree, array, arena);
+	case 3:
+		return try_gaps(tree, array, arena);
+	case 4:
+		return try_store(tree, array, arena);
+	default:
+		return try_insert(tree, array, arena);
+	}
+}
+
+static void run(const struct arena *arena, uint64_t calls)
+{
+	const char *wrong = NULL;
+	struct linear array;
+	struct index tree;
+	uint64_t call;
+
+	index_init(&tree, &failing, PAGE_SHIFT);
+	linear_init(&array, &seam_alloc_malloc, PAGE_SHIFT);
+	for (call = 0; call < calls && !wrong; call++) {
+		/* fill, then empty, in turns */
+		wrong = one_call(&tree, &array, arena, call / 20000 % 2 == 0);
+		if (!wrong)
+			wrong = check_tree(&tree);
+		if (!wrong && call % 64 == 0)
+			wrong = compare(&tree, &array);
+	}
+	ok(!wrong, "%" PRIu64 " calls in %" PRIu64 " pages: %zu areas%s%s", call, arena->pages,
+	   array.nr, wrong ? "; wrong: " : "", wrong ? wrong : "");
+	index_destroy(&tree);
+	linear_destroy(&array);
+}
+
+/* Runs up and down leave full leaves; what is left of a large tree is small. */
+static void runs(void)
+{
+	struct index tree;
+	struct cursor cursor;
+	const char *wrong;
+	bool found;
+
+	for (int up = 0; up < 2; up++) {
+		index_init(&tree, &seam_alloc_malloc, PAGE_SHIFT);
+		for (uint64_t i = 0; i < 100000; i++) {
+			uint64_t page = up ? 16 + 2 * i : 300000 - 2 * i;
+			struct area area = { .start = page << PAGE_SHIFT,
+					     .end = (page + 1) << PAGE_SHIFT,
+					     .pgoff = page,
+					     .attr = 1 };
+
+			index_insert(&tree, &area, NULL);
+		}
+		wrong = check_tree(&tree);
+		ok(!wrong, "a run %s: %s", up ? "up" : "down", wrong ? wrong : "well formed");
+		ok(tree.height == 2, "its height is %u", tree.height);
+		for (found = index_seek(&tree, 0, &cursor); found && index_count(&tree) > 1;)
+			index_remove(&tree, &cursor);
+		ok(index_count(&tree) == 1 && !tree.height && !check_tree(&tree),
+		   "taken down to one area: %zu left, height %u", tree.nr, tree.height);
+		index_destroy(&tree);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t calls = argc > 1 ? strtoull(argv[1], NULL, 0) : 200000;
+
+	state = argc > 2 ? strtoull(argv[2], NULL, 0) : 88172645463325252;
+	for (size_t i = 0; i < sizeof(arenas) / sizeof(arenas[0]); i++)
+		run(&arenas[i], calls);
+	runs();
+	return tap_done();
+}
