@@ -14,6 +14,17 @@ static void append(char *buf, const char *text)
 	snprintf(buf + len, SENTENCE_SIZE - len, "%s", text);
 }
 
+const char *source_words(const struct snapshot *snapshot)
+{
+	if (!strcmp(snapshot->source, "text"))
+		return "the text";
+	if (!strcmp(snapshot->source, "bpf"))
+		return "the kernel";
+	if (!strcmp(snapshot->source, "core"))
+		return "a core file";
+	return snapshot->source;
+}
+
 static void append_flags(char *buf, const struct findings *findings, uint32_t causes,
 			 uint64_t flags)
 {
@@ -45,7 +56,7 @@ static void append_cause(char *buf, const struct findings *findings, unsigned in
 		break;
 	case SEAM_CAUSE_BIT_unseen:
 		append(buf, "equal as far as ");
-		append(buf, findings->snapshot->source);
+		append(buf, source_words(findings->snapshot));
 		append(buf, " shows");
 		break;
 	default:

@@ -17,6 +17,8 @@
 char *cause_sentence(char *buf, const struct findings *findings, uint32_t causes, uint64_t flags);
 /* "240 fiber stacks of 64K, each with a guard of 4K". */
 char *group_sentence(char *buf, const struct snapshot *snapshot, const struct group_row *row);
+/* "the text", "smaps", "the kernel": how a sentence names where areas were read. */
+const char *source_words(const struct snapshot *snapshot);
 /* What a source cannot show, as a list. */
 char *hidden_sentence(char *buf, uint32_t hidden);
 /* "with guard markers": how a verdict names a remedy before the number that it leaves. */

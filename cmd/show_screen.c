@@ -88,7 +88,7 @@ static bool say_one_cause(const struct show *show, FILE *out)
 	else if (causes == SEAM_CAUSE(untried))
 		fprintf(out, "%s joins such; no call has tried since", findings->policy.name);
 	else
-		fprintf(out, "equal as far as %s shows", show->snapshot.source);
+		fprintf(out, "equal as far as %s shows", source_words(&show->snapshot));
 	return true;
 }
 
@@ -101,7 +101,7 @@ static bool say_unseen(const struct show *show, FILE *out)
 	if (unseen < GROUP_AREAS || unseen * 2 < show->findings.touching_pairs)
 		return false;
 	fprintf(out, "; %s pairs touch that are equal as far as %s shows",
-		count_text(pairs, unseen), show->snapshot.source);
+		count_text(pairs, unseen), source_words(&show->snapshot));
 	return true;
 }
 
@@ -235,14 +235,20 @@ static bool any_inexact(const struct findings *findings)
 
 static void print_hidden(const struct show *show, FILE *out)
 {
-	uint32_t hidden = causes_not_visible(&show->snapshot, &show->findings.policy);
+	const struct findings *findings = &show->findings;
 	char text[SENTENCE_SIZE];
+	uint32_t hidden = 0;
+
+	/* Only what could matter to a pair that is there. */
+	for (size_t i = 0; i < show->snapshot.nr_areas; i++)
+		if (findings->pair[i] != NO_PAIR)
+			hidden |= causes_hidden(&show->snapshot, &findings->policy, i);
 
 	if (!hidden)
 		return;
-	fprintf(out, "\nHidden from %s: %s.\n", show->snapshot.source,
+	fprintf(out, "\nHidden from %s: %s.\n", source_words(&show->snapshot),
 		hidden_sentence(text, hidden));
-	if (any_inexact(&show->findings))
+	if (any_inexact(findings))
 		fputs("Numbers with a + can be higher for that.\n", out);
 }
 

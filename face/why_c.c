@@ -204,15 +204,10 @@ static void write_mmap(const struct program *program, const struct side *side, c
 		fputs("-1, 0);\n", out);
 }
 
-static void write_touch(const struct program *program, const struct side *side, bool apart)
+static void write_touch(const struct program *program, const struct side *side)
 {
-	if (!side->touched)
-		return;
-	if (apart)
-		fprintf(program->out, "\tmadvise(%s, %s, MADV_DONTDUMP);\n", side->at, side->len);
-	fprintf(program->out, "\t*(%s) = 1;\n", side->at);
-	if (apart)
-		fprintf(program->out, "\tmadvise(%s, %s, MADV_DODUMP);\n", side->at, side->len);
+	if (side->touched)
+		fprintf(program->out, "\t*(%s) = 1;\n", side->at);
 }
 
 static void write_flags(const struct program *program, const struct side *side)
@@ -296,27 +291,59 @@ static void write_moved(const struct program *program, const struct side *side)
 		side->len, side->len, side->len, side->at);
 }
 
-static void write_side(const struct program *program, const struct side *side)
+static void write_birth(const struct program *program, const struct side *side)
 {
-	bool apart = side == &program->side[1] && program->causes & SEAM_CAUSE(anon_vma);
-
 	if (side->moved) {
 		write_moved(program, side);
 	} else if (!program->whole) {
 		write_mmap(program, side, side->at, side->len);
-		write_touch(program, side, apart);
+		write_touch(program, side);
 	}
+}
+
+static void write_rest(const struct program *program, const struct side *side)
+{
 	write_uffd(program, side);
 	write_flags(program, side);
 	write_protection(program, side);
 }
 
+/*
+ * Two neighbours that would join, or share an anon_vma, when the second is made: the right one is
+ * made first and has a flag more until the left one has been touched.
+ */
+static void write_apart(const struct program *program)
+{
+	const struct side *left = &program->side[0], *right = &program->side[1];
+	bool dump = (left->area.flags | right->area.flags) & SEAM_VM_DONTDUMP;
+
+	write_mmap(program, right, right->at, right->len);
+	fprintf(program->out, "\tmadvise(%s, %s, %s);\n", right->at, right->len,
+		dump ? "MADV_DONTFORK" : "MADV_DONTDUMP");
+	write_touch(program, right);
+	write_birth(program, left);
+	fprintf(program->out, "\tmadvise(%s, %s, %s);\n", right->at, right->len,
+		dump ? "MADV_DOFORK" : "MADV_DODUMP");
+	write_rest(program, left);
+	write_rest(program, right);
+}
+
 /* Sides with (or without) memory of a parent. */
 static void write_sides(const struct program *program, bool inherited)
 {
-	for (int i = 0; i < 2; i++)
-		if (program->side[i].inherited == inherited)
-			write_side(program, &program->side[i]);
+	const struct side *side = program->side;
+
+	if (side[0].inherited == inherited && side[1].inherited == inherited && side[0].touched &&
+	    side[1].touched && !program->whole && !side[0].moved && !side[1].moved) {
+		write_apart(program);
+		return;
+	}
+	for (int i = 0; i < 2; i++) {
+		if (side[i].inherited != inherited)
+			continue;
+		write_birth(program, &side[i]);
+		write_rest(program, &side[i]);
+	}
 }
 
 static void write_body(const struct program *program)

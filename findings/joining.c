@@ -80,6 +80,15 @@ static const char *prot_text(uint64_t flags)
 	return texts[flags & SEAM_VM_RWX];
 }
 
+static void protect(struct attempt *attempt, uint32_t prot)
+{
+	const struct seam_area *area = attempt->changed;
+
+	say(attempt, seam_space_mprotect(attempt->space, area->start, bytes_of(area), prot, -1),
+	    "mprotect(0x%" PRIx64 ", %" PRIu64 ", %s)", area->start, bytes_of(area),
+	    prot_text(prot));
+}
+
 static void even_protection(struct attempt *attempt)
 {
 	const struct seam_area *area = attempt->changed;
@@ -93,10 +102,7 @@ static void even_protection(struct attempt *attempt)
 		    "pkey_mprotect(0x%" PRIx64 ", %" PRIu64 ", %s, %d)", area->start,
 		    bytes_of(area), prot_text(prot), pkey);
 	else if (differ & SEAM_VM_RWX)
-		say(attempt,
-		    seam_space_mprotect(attempt->space, area->start, bytes_of(area), prot, -1),
-		    "mprotect(0x%" PRIx64 ", %" PRIu64 ", %s)", area->start, bytes_of(area),
-		    prot_text(prot));
+		protect(attempt, prot);
 }
 
 static void advise(struct attempt *attempt, int advice, const char *name)
@@ -170,22 +176,31 @@ static void even_identities(struct attempt *attempt)
 		    "mseal(0x%" PRIx64 ", %" PRIu64 ", 0)", area->start, bytes_of(area));
 }
 
-/* Equal already: any change and back makes the kernel look at the neighbours again. */
-static void change_and_back(struct attempt *attempt)
-{
-	advise(attempt, SEAM_MADV_DONTDUMP, "MADV_DONTDUMP");
-	advise(attempt, SEAM_MADV_DODUMP, "MADV_DODUMP");
-}
-
 static void even_out(struct attempt *attempt)
 {
 	even_identities(attempt);
 	even_protection(attempt);
 	even_advice(attempt);
 	even_locks(attempt);
-	if (!attempt->len && !attempt->failed &&
-	    !((attempt->changed->flags | attempt->other->flags) & SEAM_VM_DONTDUMP))
-		change_and_back(attempt);
+}
+
+/* Equal already: any change and back makes the kernel look at the neighbours again. */
+static void advise_and_back(struct attempt *attempt)
+{
+	attempt->failed = attempt->changed->flags & SEAM_VM_DONTDUMP;
+	if (attempt->failed)
+		return;
+	advise(attempt, SEAM_MADV_DONTDUMP, "MADV_DONTDUMP");
+	advise(attempt, SEAM_MADV_DODUMP, "MADV_DODUMP");
+}
+
+/* The same for kernels that had no such advice. */
+static void protect_and_back(struct attempt *attempt)
+{
+	uint32_t prot = (uint32_t)(attempt->changed->flags & SEAM_VM_RWX);
+
+	protect(attempt, prot ? SEAM_PROT_NONE : SEAM_PROT_READ);
+	protect(attempt, prot);
 }
 
 /* New memory in the place of the old; only private memory without a file can be had so. */
@@ -278,15 +293,31 @@ static bool attempt_joins(const struct findings *findings, const struct seam_are
 	return false;
 }
 
+/* A text without flags: what the kernel gives to plain memory of such a protection. */
+static struct seam_area completed(const struct findings *findings, size_t index)
+{
+	struct seam_area area = area_as_seen(findings->snapshot, index);
+
+	if (findings->snapshot->sees & (SEES_FLAGS | SEES_ALL_FLAGS))
+		return area;
+	area.flags |= SEAM_VM_MAYREAD | SEAM_VM_MAYWRITE | SEAM_VM_MAYEXEC;
+	if (findings->policy.rule[SEAM_RULE_account] && area.flags & SEAM_VM_WRITE &&
+	    !(area.flags & SEAM_VM_SHARED))
+		area.flags |= SEAM_VM_ACCOUNT;
+	return area;
+}
+
 bool joining_calls(const struct findings *findings, size_t left, char *buf, size_t size,
 		   bool *ret_loses)
 {
-	struct seam_area l = area_as_seen(findings->snapshot, left);
-	struct seam_area r = area_as_seen(findings->snapshot, left + 1);
+	static void (*const gentle[])(struct attempt * attempt) = { even_out, advise_and_back,
+								    protect_and_back };
+	struct seam_area l = completed(findings, left), r = completed(findings, left + 1);
 
 	*ret_loses = false;
-	if (attempt_joins(findings, &l, &r, even_out, buf, size))
-		return true;
+	for (size_t i = 0; i < sizeof(gentle) / sizeof(gentle[0]); i++)
+		if (attempt_joins(findings, &l, &r, gentle[i], buf, size))
+			return true;
 	*ret_loses = true;
 	return attempt_joins(findings, &l, &r, map_anew, buf, size);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/memory.h"
+#include "lib/steps/steps.h"
 
 static int out_of_memory(struct seam_space *space)
 {
@@ -69,6 +70,13 @@ int area_insert(struct seam_space *space, const struct area *area, struct cursor
 {
 	if (!journal_room(space) || index_insert(&space->index, area, ret_cursor))
 		return out_of_memory(space);
+	if (space->steps && !steps_area_inserted(space, area)) {
+		struct cursor cursor;
+
+		index_seek(&space->index, area->start, &cursor);
+		index_remove(&space->index, &cursor);
+		return out_of_memory(space);
+	}
 	space->journal.edits[space->journal.nr++] =
 		(struct edit) { .kind = EDIT_INSERT, .after = *area };
 	hold(space, area);
@@ -84,6 +92,8 @@ int area_remove(struct seam_space *space, struct cursor *cursor)
 		return out_of_memory(space);
 	index_load(&space->index, cursor, &area);
 	index_remove(&space->index, cursor);
+	if (space->steps)
+		steps_area_removed(space, &area);
 	space->journal.edits[space->journal.nr++] =
 		(struct edit) { .kind = EDIT_REMOVE, .before = area };
 	area_count(space, &area, &space->mm.totals, -1);
@@ -100,6 +110,8 @@ int area_store(struct seam_space *space, struct cursor *cursor, const struct are
 	index_load(&space->index, cursor, &before);
 	if (index_store(&space->index, cursor, area))
 		return out_of_memory(space);
+	if (space->steps)
+		steps_area_stored(space, &before, area);
 	space->journal.edits[space->journal.nr++] =
 		(struct edit) { .kind = EDIT_STORE, .before = before, .after = *area };
 	hold(space, area);
@@ -219,16 +231,22 @@ static void undo(struct seam_space *space, const struct edit *edit)
 	case EDIT_INSERT:
 		index_seek(&space->index, edit->after.start, &cursor);
 		index_remove(&space->index, &cursor);
+		if (space->steps)
+			steps_area_removed(space, &edit->after);
 		drop(space, &edit->after);
 		break;
 	case EDIT_REMOVE:
-		/* neither this nor the store below fails: an index gives back no memory in a call */
+		/* neither this nor the store below fails: nothing gives back memory in a call */
 		index_insert(&space->index, &edit->before, NULL);
+		if (space->steps)
+			steps_area_inserted(space, &edit->before);
 		hold(space, &edit->before);
 		break;
 	case EDIT_STORE:
 		index_seek(&space->index, edit->after.start, &cursor);
 		index_store(&space->index, &cursor, &edit->before);
+		if (space->steps)
+			steps_area_stored(space, &edit->after, &edit->before);
 		hold(space, &edit->before);
 		drop(space, &edit->after);
 		break;
@@ -250,10 +268,12 @@ int call_end(struct seam_space *space, int result)
 		while (space->journal.nr)
 			undo(space, &space->journal.edits[--space->journal.nr]);
 		space->mm = space->mm_before;
+		steps_settle(space, true);
 		result = -SEAM_EALLOC;
 	} else if (index_count(&space->index) > stats->peak_areas) {
 		stats->peak_areas = index_count(&space->index);
 	}
+	steps_settle(space, false);
 	attr_sweep(&space->attrs);
 	anon_sweep(space->family);
 	return result;

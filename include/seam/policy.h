@@ -62,6 +62,8 @@ extern "C" {
 	X(advices, "advices of 4.14, and 1 of 5.4, 2 of 5.14, 3 of 5.18, 4 of 6.1, 5 guard "       \
 		   "markers (6.13), 6 in files too (6.15)")                                        \
 	X(mseal, "memory can be sealed (6.10-)")                                                   \
+	X(area_tree, "areas are looked up in: 1 a list, an AVL tree above 32 (-2.4.9); 2 a "       \
+		     "red-black tree (-3.7); 3 one with gaps (-6.0); 4 a maple tree (6.1-)")       \
 	/* joining up to 2.6.24: 0 none; 1 all cases, files and borders too (2.6.7-); */           \
 	/* anonymous private memory: 2 with the area below, 3 with both (2.4.10); */               \
 	/* 4 as 3 and files (2.6.0); 5 any touching pair, by a scan afterwards (2.2) */            \

@@ -9,6 +9,7 @@ const struct seam_policy policy_linux_2_2_13 = {
 	.checked = 1,
 	.old = 1,
 	.rule = {
+		RULE(area_tree, 1),
 		RULE(offset, 1),
 		RULE(file, 1),
 		RULE(mmap_join, 5),

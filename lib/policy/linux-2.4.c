@@ -19,6 +19,7 @@ const struct seam_policy policy_linux_2_4_2 = {
 	.rule = {
 		RULES_2_4,
 		RULE(brk_join, 2),
+		RULE(area_tree, 1),
 		RULE(old_search, 1),
 		RULE(mmap_args, 2),
 		RULE(anon_types, 1),
@@ -36,6 +37,7 @@ const struct seam_policy policy_linux_2_4_3 = {
 		RULES_2_4,
 		RULE(mmap_join, 2),
 		RULE(brk_join, 2),
+		RULE(area_tree, 1),
 		RULE(old_search, 1),
 		RULE(mmap_args, 2),
 		RULE(anon_types, 2),
@@ -55,6 +57,7 @@ const struct seam_policy policy_linux_2_4_10 = {
 		RULE(brk_join, 3),
 		RULE(mprotect_join, 3),
 		RULE(mremap_join, 3),
+		RULE(area_tree, 2),
 		RULE(old_search, 2),
 		RULE(mmap_args, 3),
 		RULE(anon_types, 2),

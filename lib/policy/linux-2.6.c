@@ -6,7 +6,7 @@
 #include "lib/policy/policy.h"
 
 #define RULES_2_6                                                                                  \
-	RULE(account, 1), RULE(file, 1), RULE(close, 1), RULE(cut_limit, 1),                       \
+	RULE(area_tree, 2), RULE(account, 1), RULE(file, 1), RULE(close, 1), RULE(cut_limit, 1),   \
 		RULE(munmap_empty, 1), RULE(anon_types, 2), RULE(map_locked, 1),                   \
 		RULE(lock_faults, 1), RULE(data_start, 1)
 

@@ -8,6 +8,7 @@ const struct seam_policy policy_linux_5_14 = {
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {
+		RULE(area_tree, 3),
 		RULE(anon_vma, 2),
 		RULE(account, 1),
 		RULE(offset, 2),

@@ -8,6 +8,7 @@ const struct seam_policy policy_linux_6_16 = {
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {
+		RULE(area_tree, 4),
 		RULE(anon_vma, 3),
 		RULE(account, 2),
 		RULE(offset, 2),

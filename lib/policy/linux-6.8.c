@@ -8,6 +8,7 @@ const struct seam_policy policy_linux_6_8 = {
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {
+		RULE(area_tree, 4),
 		RULE(anon_vma, 2),
 		RULE(account, 2),
 		RULE(offset, 2),

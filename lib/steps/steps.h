@@ -3,14 +3,16 @@
  * lib/steps/steps.h - counting the steps of the modelled kernel in its own structures.
  *
  * A space made with SEAM_SPACE_COUNT_STEPS keeps, beside its index, the list or tree that the
- * policy's kernel kept, in shape only, and the calls say where that kernel would search it. The
- * edits of lib/area.h keep the shape; a call only has to say:
+ * policy's kernel kept (rule area_tree), in shape only, and the calls say where that kernel would
+ * search it. The edits of lib/area.h keep the shape; a call only has to say:
  *	steps_find(space, addr)		find_vma, wherever the kernel calls it
- *	steps_insert(space, addr)	finding where a new area goes (find_vma_prev, find_vma_prepare,
- *					vma_link's search, mas_walk before a store)
- *	steps_placement(space, n)	n positions examined by the search for free memory
- *	steps_forget_last(space)	the kernel drops its cache of the area found last
- * Each is a test of one pointer when steps are not counted.
+ *	steps_insert(space, addr)	finding where a new area goes (find_vma_prev up to 2.4.9,
+ *					find_vma_prepare or find_vma_links, the walk of mas_store)
+ *	steps_gap_search(...)		one search for free memory (unmapped_area; 3.8 -)
+ *	steps_placement(space, n)	n positions examined by a walk for free memory (up to 3.7)
+ *	steps_forget_last(space)	the kernel drops what it found last (each munmap up to 6.0)
+ * Each is a test of one pointer when steps are not counted. A maple tree (6.1 -) is not kept: its
+ * steps are its levels, reckoned from the number of areas.
  */
 #ifndef LIB_STEPS_H
 #define LIB_STEPS_H
@@ -21,32 +23,56 @@
 int steps_init(struct seam_space *space);
 void steps_free(struct seam_space *space);
 
-void steps_count_find(struct seam_space *space, uint64_t addr);
-void steps_count_insert(struct seam_space *space, uint64_t addr);
-void steps_drop_cache(struct seam_space *space);
+/* What the edits tell (only where space->steps). False: no memory. */
+bool steps_area_inserted(struct seam_space *space, const struct area *area);
+void steps_area_removed(struct seam_space *space, const struct area *area);
+void steps_area_stored(struct seam_space *space, const struct area *before,
+		       const struct area *after);
 
-static inline void steps_find(struct seam_space *space, uint64_t addr)
+void steps_count_find(const struct seam_space *space, uint64_t addr);
+void steps_count_insert(const struct seam_space *space, uint64_t addr);
+void steps_count_placement(const struct seam_space *space, uint64_t nr);
+void steps_count_gap_search(const struct seam_space *space, uint64_t len, uint64_t lo, uint64_t hi,
+			    bool top_down);
+void steps_drop_cache(const struct seam_space *space);
+void steps_settle_count(struct seam_space *space, bool taken_back);
+
+static inline void steps_find(const struct seam_space *space, uint64_t addr)
 {
 	if (space->steps)
 		steps_count_find(space, addr);
 }
 
-static inline void steps_insert(struct seam_space *space, uint64_t addr)
+static inline void steps_insert(const struct seam_space *space, uint64_t addr)
 {
 	if (space->steps)
 		steps_count_insert(space, addr);
 }
 
-static inline void steps_placement(struct seam_space *space, uint64_t nr)
+static inline void steps_placement(const struct seam_space *space, uint64_t nr)
 {
 	if (space->steps)
-		space->mm.stats.steps.placement += nr;
+		steps_count_placement(space, nr);
 }
 
-static inline void steps_forget_last(struct seam_space *space)
+static inline void steps_gap_search(const struct seam_space *space, uint64_t len, uint64_t lo,
+				    uint64_t hi, bool top_down)
+{
+	if (space->steps)
+		steps_count_gap_search(space, len, lo, hi, top_down);
+}
+
+static inline void steps_forget_last(const struct seam_space *space)
 {
 	if (space->steps)
 		steps_drop_cache(space);
+}
+
+/* At the end of a call: what was counted goes to the space's counters, or is forgotten. */
+static inline void steps_settle(struct seam_space *space, bool taken_back)
+{
+	if (space->steps)
+		steps_settle_count(space, taken_back);
 }
 
 #endif

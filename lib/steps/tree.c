@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/steps/tree.h"
+
+#include "lib/memory.h"
+
+#define FIRST_ROOM 64
+
+static enum side other(enum side side)
+{
+	return side == LEFT ? RIGHT : LEFT;
+}
+
+uint32_t tree_node_new(struct tree *tree, const struct seam_alloc *alloc)
+{
+	uint32_t id = tree->free_nodes;
+
+	if (id) {
+		tree->free_nodes = node_at(tree, id)->near[LEFT];
+	} else {
+		if (tree->nr >= tree->room) {
+			uint32_t room = tree->room ? tree->room * 2 : FIRST_ROOM;
+			struct node *nodes = memory_resize(alloc, tree->nodes,
+							   tree->room * sizeof(*nodes),
+							   room * sizeof(*nodes));
+
+			if (!nodes)
+				return 0;
+			tree->nodes = nodes;
+			tree->room = room;
+		}
+		if (!tree->nr)
+			tree->nodes[tree->nr++] = (struct node) { 0 };
+		id = tree->nr++;
+	}
+	tree->nodes[id] = (struct node) { 0 };
+	return id;
+}
+
+void tree_destroy(struct tree *tree, const struct seam_alloc *alloc)
+{
+	memory_free(alloc, tree->nodes, tree->room * sizeof(*tree->nodes));
+	*tree = (struct tree) { 0 };
+}
+
+uint32_t tree_seek(const struct tree *tree, uint64_t addr)
+{
+	uint32_t id = tree->root, found = 0;
+
+	while (id) {
+		const struct node *node = node_at(tree, id);
+
+		if (node->end > addr)
+			found = id;
+		id = node->child[node->end > addr ? LEFT : RIGHT];
+	}
+	return found;
+}
+
+uint64_t tree_gap_before(const struct tree *tree, uint32_t id)
+{
+	const struct node *node = node_at(tree, id);
+
+	return node->start - node_at(tree, node->near[LEFT])->end;
+}
+
+static uint64_t largest_gap(const struct tree *tree, uint32_t id)
+{
+	const struct node *node = node_at(tree, id);
+	uint64_t gap = tree_gap_before(tree, id);
+
+	for (int side = LEFT; side <= RIGHT; side++)
+		if (node_at(tree, node->child[side])->gap > gap)
+			gap = node_at(tree, node->child[side])->gap;
+	return gap;
+}
+
+/* From the node up to the root. */
+static void refresh_up(struct tree *tree, uint32_t id)
+{
+	for (; id; id = node_at(tree, id)->up)
+		node_at(tree, id)->gap = largest_gap(tree, id);
+}
+
+void tree_refresh_gaps(struct tree *tree, uint32_t id)
+{
+	if (!tree->keep_gaps)
+		return;
+	refresh_up(tree, id);
+	refresh_up(tree, node_at(tree, id)->near[RIGHT]);
+}
+
+/* What hung on @id's parent at @id's place is @with now. */
+static void replace_child(struct tree *tree, uint32_t id, uint32_t with)
+{
+	uint32_t up = node_at(tree, id)->up;
+
+	if (!up)
+		tree->root = with;
+	else
+		node_at(tree, up)->child[node_at(tree, up)->child[RIGHT] == id] = with;
+	if (with)
+		node_at(tree, with)->up = up;
+}
+
+static void set_child(struct tree *tree, uint32_t id, enum side side, uint32_t child)
+{
+	node_at(tree, id)->child[side] = child;
+	if (child)
+		node_at(tree, child)->up = id;
+}
+
+static void list_between(struct tree *tree, uint32_t id, uint32_t below, uint32_t above)
+{
+	node_at(tree, id)->near[LEFT] = below;
+	node_at(tree, id)->near[RIGHT] = above;
+	if (below)
+		node_at(tree, below)->near[RIGHT] = id;
+	else
+		tree->first = id;
+	if (above)
+		node_at(tree, above)->near[LEFT] = id;
+}
+
+void tree_link(struct tree *tree, uint32_t id)
+{
+	struct node *node = node_at(tree, id);
+	uint32_t at = tree->root, up = 0, below = 0, above = 0;
+	enum side side = LEFT;
+
+	while (at) {
+		up = at;
+		side = node_at(tree, at)->end > node->start ? LEFT : RIGHT;
+		if (side == LEFT)
+			above = at;
+		else
+			below = at;
+		at = node_at(tree, at)->child[side];
+	}
+	node->child[LEFT] = node->child[RIGHT] = 0;
+	node->up = up;
+	if (up)
+		node_at(tree, up)->child[side] = id;
+	else
+		tree->root = id;
+	list_between(tree, id, below, above);
+	tree_refresh_gaps(tree, id);
+}
+
+static uint32_t outermost(const struct tree *tree, uint32_t id, enum side side)
+{
+	while (node_at(tree, id)->child[side])
+		id = node_at(tree, id)->child[side];
+	return id;
+}
+
+static void unlist(struct tree *tree, uint32_t id)
+{
+	uint32_t below = node_at(tree, id)->near[LEFT], above = node_at(tree, id)->near[RIGHT];
+
+	if (below)
+		node_at(tree, below)->near[RIGHT] = above;
+	else
+		tree->first = above;
+	if (above)
+		node_at(tree, above)->near[LEFT] = below;
+}
+
+/* @heir, the nearest node on @side, leaves its place below @id and takes @id's. */
+static void inherit(struct tree *tree, uint32_t id, uint32_t heir, enum side side,
+		    uint32_t *ret_from, enum side *ret_side)
+{
+	struct node *node = node_at(tree, id), *next = node_at(tree, heir);
+
+	if (next->up == id) {
+		*ret_from = heir;
+		*ret_side = side;
+	} else {
+		*ret_from = next->up;
+		*ret_side = other(side);
+		set_child(tree, next->up, other(side), next->child[side]);
+		set_child(tree, heir, side, node->child[side]);
+	}
+	set_child(tree, heir, other(side), node->child[other(side)]);
+	replace_child(tree, id, heir);
+	next->height = node->height;
+}
+
+void tree_unlink(struct tree *tree, uint32_t id, enum side side, uint32_t *ret_from,
+		 enum side *ret_side)
+{
+	struct node *node = node_at(tree, id);
+	uint32_t above = node->near[RIGHT];
+
+	if (node->child[LEFT] && node->child[RIGHT]) {
+		uint32_t heir = outermost(tree, node->child[side], other(side));
+
+		inherit(tree, id, heir, side, ret_from, ret_side);
+	} else {
+		uint32_t up = node->up;
+
+		*ret_from = up;
+		*ret_side = up && node_at(tree, up)->child[RIGHT] == id ? RIGHT : LEFT;
+		replace_child(tree, id, node->child[node->child[LEFT] ? LEFT : RIGHT]);
+	}
+	unlist(tree, id);
+	if (tree->keep_gaps) {
+		refresh_up(tree, *ret_from);
+		refresh_up(tree, above);
+	}
+	node->near[LEFT] = tree->free_nodes;
+	tree->free_nodes = id;
+}
+
+void tree_rotate(struct tree *tree, uint32_t id, enum side side)
+{
+	uint32_t riser = node_at(tree, id)->child[other(side)];
+
+	replace_child(tree, id, riser);
+	set_child(tree, id, other(side), node_at(tree, riser)->child[side]);
+	set_child(tree, riser, side, id);
+	if (tree->keep_gaps) {
+		node_at(tree, id)->gap = largest_gap(tree, id);
+		node_at(tree, riser)->gap = largest_gap(tree, riser);
+	}
+}
+
+/* The free range before the node, cut to [lo, hi), holds @len. */
+static bool gap_fits(const struct tree *tree, uint32_t id, uint64_t len, uint64_t lo, uint64_t hi)
+{
+	uint64_t end = node_at(tree, id)->start, start = end - tree_gap_before(tree, id);
+
+	if (start < lo)
+		start = lo;
+	if (end > hi)
+		end = hi;
+	return end > start && end - start >= len;
+}
+
+/* May the subtree hold an answer? Its largest gap must do, and its addresses be in range. */
+static bool promising(const struct tree *tree, uint32_t id, uint64_t len)
+{
+	return id && node_at(tree, id)->gap >= len;
+}
+
+uint64_t tree_gap_steps(const struct tree *tree, uint64_t len, uint64_t lo, uint64_t hi,
+			bool top_down)
+{
+	enum side first = top_down ? RIGHT : LEFT, second = other(first);
+	uint32_t id = tree->root, last;
+	uint64_t steps = 0;
+
+	/* downward, the room above all areas is tried first; upward, last */
+	if (!id || (top_down && hi > node_at(tree, outermost(tree, id, RIGHT))->end))
+		return 1;
+	if (!promising(tree, id, len))
+		return 1;
+	for (;;) {
+		const struct node *node = node_at(tree, id);
+		/* is the first side in range at all? */
+		bool within = top_down ? node->start - tree_gap_before(tree, id) <= hi
+				       : node->start > lo;
+
+		steps++;
+		if (within && promising(tree, node->child[first], len)) {
+			id = node->child[first];
+			continue;
+		}
+		for (;;) {
+			node = node_at(tree, id);
+			if (gap_fits(tree, id, len, lo, hi))
+				return steps;
+			if (top_down ? node->start < lo : node->start > hi)
+				return steps;
+			if (promising(tree, node->child[second], len)) {
+				id = node->child[second];
+				break;
+			}
+			/* up to the first node of which this is the first side */
+			do {
+				last = id;
+				id = node_at(tree, id)->up;
+				steps++;
+				if (!id)
+					return steps;
+			} while (node_at(tree, id)->child[first] != last);
+		}
+	}
+}

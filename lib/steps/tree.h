@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lib/steps/tree.h - search trees kept in shape only: AVL (up to 2.4.9) and red-black (2.4.10 -
+ * 6.0), with the largest gap below each node where the kernel keeps it (3.8 - 6.0).
+ *
+ * A node stands for an area; nodes are numbered, 0 is none. Beside the tree they form the list of
+ * areas in address order.
+ */
+#ifndef LIB_STEPS_TREE_H
+#define LIB_STEPS_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <seam/space.h>
+
+enum side { LEFT, RIGHT };
+
+struct node {
+	uint64_t start, end;
+	uint64_t gap;	   /* largest free range that ends at the start of a node at or below */
+	uint32_t child[2]; /* by enum side */
+	uint32_t up;
+	uint32_t near[2]; /* neighbours in address order; near[LEFT] chains free nodes */
+	uint32_t height;  /* AVL; a leaf has 1 */
+	bool red;	  /* red-black */
+};
+
+struct tree {
+	struct node *nodes; /* [0] is none: black, of height 0, without gap */
+	uint32_t nr, room;
+	uint32_t free_nodes;
+	uint32_t root;
+	uint32_t first; /* lowest node */
+	bool keep_gaps;
+};
+
+/* A node for a new area; 0: no memory. */
+uint32_t tree_node_new(struct tree *tree, const struct seam_alloc *alloc);
+void tree_destroy(struct tree *tree, const struct seam_alloc *alloc);
+
+/* The node whose area holds @addr or is the next above it; 0 none. Counts nothing. */
+uint32_t tree_seek(const struct tree *tree, uint64_t addr);
+
+/* Links the node (start and end set) as a leaf where it belongs, and into the list. */
+void tree_link(struct tree *tree, uint32_t id);
+/*
+ * Takes the node out of list and tree. With two children the nearest node on @side takes its place.
+ * *ret_from: the lowest node whose subtree changed; *ret_side: on which side it got shorter.
+ */
+void tree_unlink(struct tree *tree, uint32_t id, enum side side, uint32_t *ret_from,
+		 enum side *ret_side);
+/* The child of @id on the other side comes up, @id goes down to @side. */
+void tree_rotate(struct tree *tree, uint32_t id, enum side side);
+
+/* Start or end of the node changed: gaps anew, here and at the next node. */
+void tree_refresh_gaps(struct tree *tree, uint32_t id);
+/* The free range that ends at the node's start. */
+uint64_t tree_gap_before(const struct tree *tree, uint32_t id);
+
+/* Balancing, after tree_link and around tree_unlink. */
+void avl_insert(struct tree *tree, uint32_t id);
+void avl_remove(struct tree *tree, uint32_t id);
+/* As built in one go from the list: each area put in from the lowest up. */
+void avl_build(struct tree *tree);
+void rb_insert(struct tree *tree, uint32_t id);
+void rb_remove(struct tree *tree, uint32_t id);
+
+/*
+ * Nodes that the search for a free range of @len in [lo, hi) looks at (6.0 mm/mmap.c unmapped_area,
+ * unmapped_area_topdown).
+ */
+uint64_t tree_gap_steps(const struct tree *tree, uint64_t len, uint64_t lo, uint64_t hi,
+			bool top_down);
+
+static inline struct node *node_at(const struct tree *tree, uint32_t id)
+{
+	return &tree->nodes[id];
+}
+
+#endif
