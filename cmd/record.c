@@ -20,6 +20,7 @@
 
 #define DEFAULT_OUTPUT "seam.data"
 #define KEPT_OUTPUT "seam.data.old"
+#define TICK_NS 1000 /* a stop is known to a few microseconds */
 
 struct options {
 	const char *output; /* NULL: the default */
@@ -276,7 +277,7 @@ static int record_into(const struct options *options, const struct output *outpu
 	int err, write_err;
 
 	record_host(&host);
-	err = data_writer_open(output->fd, &host, &record.writer);
+	err = data_writer_open(output->fd, &host, TICK_NS, &record.writer);
 	if (err)
 		return cmd_fail(EXIT_SEAM_FAILED, "%s: %s", output->path, strerror(-err));
 	err = record_run(&record, &result);

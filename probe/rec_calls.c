@@ -130,7 +130,7 @@ static void write_call(struct rec *rec, struct rec_task *task, const struct rec_
 	};
 
 	memcpy(event.arg, call->arg, sizeof(event.arg));
-	rec->result->calls++;
+	rec->result->calls += trace_call_counts(call->call);
 	rec->result->ambiguous += call->flags & EVENT_AMBIGUOUS ? 1 : 0;
 	rec_write(rec, task, &event);
 }

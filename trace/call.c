@@ -30,3 +30,9 @@ int trace_call_by_name(const char *name, size_t len)
 			return call;
 	return -1;
 }
+
+bool trace_call_counts(unsigned int call)
+{
+	return call < TRACE_CALL_kmmap && call != TRACE_CALL_prlimit &&
+	       call != TRACE_CALL_personality;
+}

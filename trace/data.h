@@ -35,10 +35,12 @@ struct trace_stack {
 struct data_writer;
 
 /*
- * Writes to @fd, which stays the caller's and may be a pipe. @host is stored at once.
+ * Writes to @fd, which stays the caller's and may be a pipe. @host is stored at once. Times are kept
+ * in ticks of @tick_ns: what is finer than the recorder can tell costs a byte or two per call.
  *  -ENOMEM, -EAGAIN (no thread), or the errno of write
  */
-int data_writer_open(int fd, const struct trace_host *host, struct data_writer **ret_writer);
+int data_writer_open(int fd, const struct trace_host *host, uint32_t tick_ns,
+		     struct data_writer **ret_writer);
 
 /*
  * Adds one event. Numbers of files and stacks must come from the calls below. Errors stick: once a

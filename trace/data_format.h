@@ -11,8 +11,7 @@
 
 #define DATA_VERSION_MAJOR 1 /* another one: a reader of this one must refuse */
 #define DATA_VERSION_MINOR 0 /* a later one only adds what may be skipped */
-#define DATA_TICK_NS 100
-#define DATA_UNIT_SHIFT 12 /* "pages" of the file, whatever the host's are */
+#define DATA_UNIT_SHIFT 12   /* "pages" of the file, whatever the host's are */
 
 /* File header: magic[8] u16 major u16 minor u32 header_size u32 tick_ns u32 unit_shift */
 #define DATA_HEADER_SIZE 24
@@ -64,6 +63,7 @@ enum data_class {
 	CLASS_ADDR_BYTES = 4, /* zigzag: bytes from the thread's last address */
 	CLASS_PAGES = 5,      /* value >> unit_shift */
 	CLASS_FIRST = 6,      /* equal to argument 0; no varint */
+	CLASS_BREAK = 7,      /* zigzag: bytes from the thread's last break */
 	NR_CLASSES
 };
 

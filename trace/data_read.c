@@ -39,7 +39,8 @@ enum field { FIELD_RESULT = 6, FIELD_FILE, FIELD_STACK };
 
 struct thread {
 	uint32_t space, pid, tid;
-	uint64_t last_addr, block;
+	uint64_t last_addr, last_break;
+	uint64_t block; /* for which they hold */
 };
 
 struct data_reader {
@@ -146,8 +147,9 @@ static uint8_t *reserve_raw(struct data_reader *reader, size_t size)
 	return raw;
 }
 
+/* 0 and *ret_raw: header->raw bytes and PADDING zeros. */
 static int unpack_block(struct data_reader *reader, const struct block_header *header,
-			struct trace_error *error)
+			const uint8_t **ret_raw, struct trace_error *error)
 {
 	size_t size = header->raw;
 	uint8_t *raw;
@@ -170,8 +172,7 @@ static int unpack_block(struct data_reader *reader, const struct block_header *h
 		return refuse_record(reader, error, "an unknown compression");
 	}
 	memset(raw + size, 0, PADDING);
-	reader->cursor = raw;
-	reader->end = raw + size;
+	*ret_raw = raw;
 	return 0;
 }
 
@@ -448,9 +449,10 @@ static int read_dictionary_record(struct data_reader *reader, uint64_t kind, con
 	}
 }
 
-static int read_dictionary(struct data_reader *reader, struct trace_error *error)
+static int read_dictionary(struct data_reader *reader, const uint8_t *at, const uint8_t *end,
+			   struct trace_error *error)
 {
-	const uint8_t *at = reader->cursor, *end = reader->end, *body;
+	const uint8_t *body;
 	uint64_t size;
 	int err;
 
@@ -466,7 +468,6 @@ static int read_dictionary(struct data_reader *reader, struct trace_error *error
 		if (err)
 			return err;
 	}
-	reader->cursor = reader->end = NULL;
 	reader->nr_dictionaries++;
 	return 0;
 }
@@ -501,7 +502,7 @@ static inline void set_thread(const struct data_reader *reader, struct event *ev
 }
 
 static inline uint64_t get_field(const struct data_reader *reader, const struct event *event,
-				 enum data_class class, const uint8_t **at, uint64_t *last)
+				 enum data_class class, const uint8_t **at, struct thread *thread)
 {
 	const unsigned int shift = reader->unit_shift;
 
@@ -509,11 +510,16 @@ static inline uint64_t get_field(const struct data_reader *reader, const struct 
 	case CLASS_SIGNED:
 		return (uint64_t)unzigzag(varint_get(at));
 	case CLASS_ADDR_PAGES:
-		*last = ((*last >> shift) + (uint64_t)unzigzag(varint_get(at))) << shift;
-		return *last;
+		thread->last_addr =
+			((thread->last_addr >> shift) + (uint64_t)unzigzag(varint_get(at)))
+			<< shift;
+		return thread->last_addr;
 	case CLASS_ADDR_BYTES:
-		*last += (uint64_t)unzigzag(varint_get(at));
-		return *last;
+		thread->last_addr += (uint64_t)unzigzag(varint_get(at));
+		return thread->last_addr;
+	case CLASS_BREAK:
+		thread->last_break += (uint64_t)unzigzag(varint_get(at));
+		return thread->last_break;
 	case CLASS_PAGES:
 		return varint_get(at) << shift;
 	case CLASS_FIRST:
@@ -541,7 +547,7 @@ static int read_call(struct data_reader *reader, uint64_t head, struct event *re
 	thread = &reader->threads[reader->last_thread];
 	if (thread->block != reader->block_number) {
 		thread->block = reader->block_number;
-		thread->last_addr = 0;
+		thread->last_addr = thread->last_break = 0;
 	}
 	*ret_event = shape->event;
 	set_thread(reader, ret_event, thread);
@@ -549,7 +555,7 @@ static int read_call(struct data_reader *reader, uint64_t head, struct event *re
 	set_times(reader, ret_event, delta, varint_get(&at));
 	for (unsigned int i = 0; i < shape->nr_fields; i++)
 		set_field(ret_event, shape->to[i],
-			  get_field(reader, ret_event, shape->class[i], &at, &thread -> last_addr));
+			  get_field(reader, ret_event, shape->class[i], &at, thread));
 	if (at > reader->end)
 		return refuse_record(reader, error, "a call beyond its end");
 	reader->cursor = at;
@@ -559,7 +565,7 @@ static int read_call(struct data_reader *reader, uint64_t head, struct event *re
 		reader->newer = true;
 		return 0;
 	}
-	reader->facts->calls += ret_event->call < TRACE_CALL_kmmap;
+	reader->facts->calls += trace_call_counts(ret_event->call);
 	return 1;
 }
 
@@ -762,6 +768,7 @@ static void note_end(struct data_reader *reader)
 static int read_block(struct data_reader *reader, const struct block_header *header,
 		      struct trace_error *error)
 {
+	const uint8_t *raw = NULL;
 	int err;
 
 	if (header->number != reader->block_number)
@@ -775,12 +782,14 @@ static int read_block(struct data_reader *reader, const struct block_header *hea
 	}
 	if (header->dictionaries > reader->nr_dictionaries)
 		return refuse_record(reader, error, "needs a dictionary that is not there");
-	err = unpack_block(reader, header, error);
-	if (err)
+	err = unpack_block(reader, header, &raw, error);
+	if (!raw)
 		return err;
 	assert(reader->cursor);
 	if (header->kind == BLOCK_DICTIONARY)
-		return read_dictionary(reader, error);
+		return read_dictionary(reader, raw, raw + header->raw, error);
+	reader->cursor = raw;
+	reader->end = raw + header->raw;
 	reader->last_tick = varint_get(&reader->cursor);
 	reader->last_thread = 0;
 	return 1;

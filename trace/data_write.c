@@ -37,12 +37,13 @@ struct block {
 
 /* Where the addresses of a thread are counted from; begins anew in each block. */
 struct thread_state {
-	uint64_t last_addr;
-	uint64_t block; /* for which last_addr holds */
+	uint64_t last_addr, last_break;
+	uint64_t block; /* for which they hold */
 };
 
 struct data_writer {
 	int fd;
+	uint32_t tick_ns;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t work, done;
@@ -388,7 +389,7 @@ static uint32_t thread_number(struct data_writer *writer, const struct event *ev
 /* ---- calls ---- */
 
 /*
- * What the arguments of each call are: address, length, choice (flags: few values), any value.
+ * What the arguments of each call are: address, break, length, choice (flags: few values), any value.
  * A choice becomes part of the call's shape.
  */
 static const char argument_kinds[TRACE_NR_CALLS][6] = {
@@ -402,7 +403,7 @@ static const char argument_kinds[TRACE_NR_CALLS][6] = {
 	[TRACE_CALL_mlock2] = "alc",
 	[TRACE_CALL_munlock] = "al",
 	[TRACE_CALL_mlockall] = "c",
-	[TRACE_CALL_brk] = "a",
+	[TRACE_CALL_brk] = "b",
 	[TRACE_CALL_mseal] = "alc",
 	[TRACE_CALL_mbind] = "alcacc",
 	[TRACE_CALL_set_mempolicy] = "cac",
@@ -447,6 +448,8 @@ static enum data_class argument_class(char kind, uint64_t value, bool constants)
 {
 	if (constants && (!value || value == UINT64_MAX || kind == 'c'))
 		return CLASS_CONSTANT;
+	if (kind == 'b')
+		return CLASS_BREAK;
 	if (kind == 'a')
 		return is_page_aligned(value) ? CLASS_ADDR_PAGES : CLASS_ADDR_BYTES;
 	if (kind == 'l' && is_page_aligned(value))
@@ -464,6 +467,8 @@ static enum data_class result_class(const struct event *event, bool constants)
 		return CLASS_SIGNED;
 	if ((uint64_t)event->result == event->arg[0])
 		return CLASS_FIRST;
+	if (event->call == TRACE_CALL_brk)
+		return CLASS_BREAK;
 	return is_page_aligned((uint64_t)event->result) ? CLASS_ADDR_PAGES : CLASS_ADDR_BYTES;
 }
 
@@ -507,18 +512,26 @@ static uint32_t shape_number(struct data_writer *writer, const struct event *eve
 	return intern_scratch(writer, &writer->shapes, RECORD_SHAPE);
 }
 
-static uint64_t *last_addr(struct data_writer *writer, uint32_t thread)
+static struct thread_state *state_in_block(struct data_writer *writer, uint32_t thread)
 {
 	struct thread_state *state = &writer->thread_states[thread];
 
-	if (state->block != writer->nr_blocks_begun) {
-		state->block = writer->nr_blocks_begun;
-		state->last_addr = 0;
-	}
-	return &state->last_addr;
+	if (state->block != writer->nr_blocks_begun)
+		*state = (struct thread_state) { .block = writer->nr_blocks_begun };
+	return state;
 }
 
-static uint8_t *put_field(uint8_t *to, enum data_class class, uint64_t value, uint64_t *last)
+/* The difference to *last, which then is @value. */
+static uint8_t *put_from_last(uint8_t *to, uint64_t value, uint64_t *last, unsigned int shift)
+{
+	int64_t delta = (int64_t)((value >> shift) - (*last >> shift));
+
+	*last = value;
+	return varint_put(to, zigzag(delta));
+}
+
+static uint8_t *put_field(uint8_t *to, enum data_class class, uint64_t value,
+			  struct thread_state *state)
 {
 	switch (class) {
 	case CLASS_VALUE:
@@ -526,14 +539,11 @@ static uint8_t *put_field(uint8_t *to, enum data_class class, uint64_t value, ui
 	case CLASS_SIGNED:
 		return varint_put(to, zigzag((int64_t)value));
 	case CLASS_ADDR_PAGES:
-		to = varint_put(to, zigzag((int64_t)((value >> DATA_UNIT_SHIFT) -
-						     (*last >> DATA_UNIT_SHIFT))));
-		*last = value;
-		return to;
+		return put_from_last(to, value, &state->last_addr, DATA_UNIT_SHIFT);
 	case CLASS_ADDR_BYTES:
-		to = varint_put(to, zigzag((int64_t)(value - *last)));
-		*last = value;
-		return to;
+		return put_from_last(to, value, &state->last_addr, 0);
+	case CLASS_BREAK:
+		return put_from_last(to, value, &state->last_break, 0);
 	case CLASS_PAGES:
 		return varint_put(to, value >> DATA_UNIT_SHIFT);
 	case CLASS_CONSTANT:
@@ -545,9 +555,10 @@ static uint8_t *put_field(uint8_t *to, enum data_class class, uint64_t value, ui
 }
 
 /* The event's end in ticks, as the difference to the event before. */
-static int64_t tick_delta(struct block *block, const struct event *event)
+static int64_t tick_delta(struct data_writer *writer, const struct event *event)
 {
-	uint64_t tick = event->time_ns / DATA_TICK_NS + event->duration_ns / DATA_TICK_NS;
+	struct block *block = writer->current;
+	uint64_t tick = event->time_ns / writer->tick_ns + event->duration_ns / writer->tick_ns;
 	int64_t delta = (int64_t)(tick - block->last_tick);
 
 	block->last_tick = tick;
@@ -557,6 +568,7 @@ static int64_t tick_delta(struct block *block, const struct event *event)
 static int append_call(struct data_writer *writer, const struct event *event, uint32_t thread)
 {
 	struct block *block = writer->current;
+	struct thread_state *state;
 	struct call_shape shape;
 	uint32_t number;
 	uint8_t *at;
@@ -571,10 +583,11 @@ static int append_call(struct data_writer *writer, const struct event *event, ui
 	if (thread != writer->last_thread)
 		at = varint_put(at, thread);
 	writer->last_thread = thread;
-	at = varint_put(at, zigzag(tick_delta(block, event)));
-	at = varint_put(at, event->duration_ns / DATA_TICK_NS);
+	at = varint_put(at, zigzag(tick_delta(writer, event)));
+	at = varint_put(at, event->duration_ns / writer->tick_ns);
+	state = state_in_block(writer, thread);
 	for (unsigned int i = 0; i < shape.nr_fields; i++)
-		at = put_field(at, shape.class[i], shape.value[i], last_addr(writer, thread));
+		at = put_field(at, shape.class[i], shape.value[i], state);
 	buf_end(&block->events, at);
 	block->nr_calls++;
 	writer->nr_calls++;
@@ -650,12 +663,12 @@ static unsigned int nr_args_set(const struct event *event)
 	return nr;
 }
 
-static unsigned int event_mask(const struct event *event)
+static unsigned int event_mask(const struct data_writer *writer, const struct event *event)
 {
 	unsigned int mask = 0;
 
 	mask |= event->flags ? HAS_FLAGS : 0;
-	mask |= event->duration_ns >= DATA_TICK_NS ? HAS_DURATION : 0;
+	mask |= event->duration_ns >= writer->tick_ns ? HAS_DURATION : 0;
 	mask |= event->born ? HAS_BORN : 0;
 	mask |= nr_args_set(event) ? HAS_ARGS : 0;
 	mask |= event->result ? HAS_RESULT : 0;
@@ -668,19 +681,19 @@ static unsigned int event_mask(const struct event *event)
 
 static int encode_event(struct data_writer *writer, const struct event *event, uint32_t thread)
 {
-	unsigned int mask = event_mask(event), nr_args = nr_args_set(event);
+	unsigned int mask = event_mask(writer, event), nr_args = nr_args_set(event);
 	size_t len = event->text ? strlen(event->text) : 0;
 	uint8_t *at = begin_scratch(writer, 20 * VARINT_MAX);
 
 	if (!at)
 		return -ENOMEM;
 	at = varint_put(at, mask);
-	at = varint_put(at, zigzag(tick_delta(writer->current, event)));
+	at = varint_put(at, zigzag(tick_delta(writer, event)));
 	at = varint_put(at, thread);
 	if (mask & HAS_FLAGS)
 		at = varint_put(at, event->flags);
 	if (mask & HAS_DURATION)
-		at = varint_put(at, event->duration_ns / DATA_TICK_NS);
+		at = varint_put(at, event->duration_ns / writer->tick_ns);
 	if (mask & HAS_BORN)
 		at = varint_put(at, event->born);
 	if (mask & HAS_ARGS) {
@@ -740,7 +753,7 @@ static int begin_events(struct data_writer *writer, const struct event *event)
 		return -ENOMEM;
 	if (block_is_empty(block))
 		clock_gettime(CLOCK_MONOTONIC, &block->since);
-	block->last_tick = event->time_ns / DATA_TICK_NS;
+	block->last_tick = event->time_ns / writer->tick_ns;
 	buf_end(&block->events, varint_put(at, block->last_tick));
 	writer->last_thread = 0;
 	writer->nr_blocks_begun++;
@@ -794,7 +807,7 @@ static int write_file_header(struct data_writer *writer)
 	put_le16(header + 8, DATA_VERSION_MAJOR);
 	put_le16(header + 10, DATA_VERSION_MINOR);
 	put_le32(header + 12, DATA_HEADER_SIZE);
-	put_le32(header + 16, DATA_TICK_NS);
+	put_le32(header + 16, writer->tick_ns);
 	put_le32(header + 20, DATA_UNIT_SHIFT);
 	writer->bytes = sizeof(header);
 	return write_all(writer->fd, header, sizeof(header));
@@ -860,7 +873,8 @@ static int start_thread(struct data_writer *writer)
 	return -err;
 }
 
-int data_writer_open(int fd, const struct trace_host *host, struct data_writer **ret_writer)
+int data_writer_open(int fd, const struct trace_host *host, uint32_t tick_ns,
+		     struct data_writer **ret_writer)
 {
 	struct data_writer *writer = calloc(1, sizeof(*writer));
 	pthread_condattr_t monotonic;
@@ -869,6 +883,7 @@ int data_writer_open(int fd, const struct trace_host *host, struct data_writer *
 	if (!writer)
 		return -ENOMEM;
 	writer->fd = fd;
+	writer->tick_ns = tick_ns;
 	writer->current = &writer->blocks[0];
 	writer->compressor = compressor_new(); /* without one blocks are stored as they are */
 	pthread_mutex_init(&writer->lock, NULL);

@@ -15,6 +15,7 @@
 #include "trace/data_format.h"
 
 #define NR_EVENTS 20000
+#define TICK_NS 100
 #define MAX_TEST_AREAS 40
 
 static uint64_t random_state = 1;
@@ -81,13 +82,13 @@ static void random_event(struct recorded *recorded, uint32_t nr_files, uint32_t 
 	static uint64_t now_ns;
 	struct event *event = &recorded->event;
 
-	now_ns += (random_bits() % 1000000) * DATA_TICK_NS;
+	now_ns += (random_bits() % 1000000) * TICK_NS;
 	event->kind = random_bits() % 8 ? EVENT_CALL : (uint8_t)(random_bits() % (EVENT_NOTE + 1));
 	event->space = (uint32_t)random_bits() % 5;
 	event->pid = 100 + event->space;
 	event->tid = event->pid + (uint32_t)random_bits() % 3;
 	event->time_ns = now_ns;
-	event->duration_ns = (random_bits() % 5000) * DATA_TICK_NS;
+	event->duration_ns = (random_bits() % 5000) * TICK_NS;
 	event->flags = random_bits() % 4 ? 0 : EVENT_COMPAT;
 	event->result = (int64_t)random_value();
 	event->stack = random_bits() % 3 ? 0 : (uint32_t)random_bits() % (nr_stacks + 1);
@@ -173,7 +174,7 @@ static void write_all_events(void)
 	int fd = memory_file(), err = 0;
 	char path[32];
 
-	ok(!data_writer_open(fd, &host, &writer), "writer opened");
+	ok(!data_writer_open(fd, &host, TICK_NS, &writer), "writer opened");
 	for (uint32_t i = 1; i <= 9; i++) {
 		snprintf(path, sizeof(path), "/lib/file%u", i % 7);
 		err |= data_write_file(writer, &(struct trace_file) { .dev = 5,
@@ -423,7 +424,7 @@ static void test_newer(void)
 		   first.tid == 43,
 	   "a file made by hand is read (%s)", error.text);
 	ok(data_reader_next(reader, &second, &error) == 1 && second.arg[0] == 0x2000 &&
-		   second.arg[1] == 0x1000 && second.time_ns == 4 * DATA_TICK_NS,
+		   second.arg[1] == 0x1000 && second.time_ns == 4 * TICK_NS,
 	   "blocks, records, calls and classes of a later seam are skipped (%s)", error.text);
 	ok(!data_reader_next(reader, &none, &error) && !facts.complete && facts.nr_reasons == 1 &&
 		   strstr(facts.incomplete_because[0], "later seam"),
@@ -440,8 +441,9 @@ static void test_full_disk(void)
 	if (pipe(fds))
 		abort();
 	close(fds[0]);
-	ok(data_writer_open(fds[1], &host, &writer) == -EPIPE, "a closed pipe is told at once");
-	if (pipe(fds) || data_writer_open(fds[1], &host, &writer))
+	ok(data_writer_open(fds[1], &host, TICK_NS, &writer) == -EPIPE,
+	   "a closed pipe is told at once");
+	if (pipe(fds) || data_writer_open(fds[1], &host, TICK_NS, &writer))
 		abort();
 	close(fds[0]);
 	for (size_t i = 0; i < NR_EVENTS; i++)

@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 	int fd = memfd_create("seam.data", MFD_CLOEXEC);
 
 	write_time = seconds();
-	if (fd < 0 || data_writer_open(fd, &(struct trace_host) { .page_shift = 12 }, &writer))
+	if (fd < 0 || data_writer_open(fd, &(struct trace_host) { .page_shift = 12 }, 100, &writer))
 		return 77;
 	for (int i = 0; i < NR_CALLS; i++) {
 		next_call(&event, &now_ns);
