@@ -264,6 +264,19 @@ static void print_holes(const struct show *show, FILE *out)
 		count_text(holes, findings->holes));
 }
 
+/* They cost no mapping, and no text of /proc shows them. */
+static void print_guards(const struct show *show, FILE *out)
+{
+	const struct findings *findings = &show->findings;
+	char pages[SHORT_TEXT], areas[SHORT_TEXT];
+
+	if (findings->guard_pages)
+		fprintf(out, "\n%s guard markers stand in %s mapping%s.\n",
+			count_text(pages, findings->guard_pages),
+			count_text(areas, findings->guarded_areas),
+			plural(findings->guarded_areas));
+}
+
 static void print_notes(const struct show *show, FILE *out)
 {
 	const struct snapshot *snapshot = &show->snapshot;
@@ -306,6 +319,7 @@ int show_screen(const struct show *show, const char *label, const struct show_gr
 		r = print_remedies(show, header, out);
 	}
 	print_holes(show, out);
+	print_guards(show, out);
 	print_hidden(show, out);
 	print_notes(show, out);
 	print_hint(show, out);

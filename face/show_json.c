@@ -127,6 +127,10 @@ void show_json(const struct show *show, FILE *out)
 	write_limits(&json, &show->limits);
 	json_uint(&json, "touching_pairs", findings->touching_pairs);
 	json_uint(&json, "holes", findings->holes);
+	if (snapshot->sees & SEES_GUARDS)
+		json_uint(&json, "guard_markers", findings->guard_pages);
+	else
+		json_null(&json, "guard_markers");
 	write_causes(&json, findings);
 	write_not_visible(&json, findings);
 	write_groups(&json, findings);

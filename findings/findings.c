@@ -66,6 +66,16 @@ static int count_pairs(struct findings *findings)
 	return 0;
 }
 
+static void count_guards(struct findings *findings)
+{
+	for (size_t i = 0; i < findings->snapshot->nr_areas; i++) {
+		uint64_t pages = findings->snapshot->areas[i].guard_pages;
+
+		findings->guard_pages += pages;
+		findings->guarded_areas += pages != 0;
+	}
+}
+
 /* What the bare name of a cause does not tell: which flags. */
 static void tell_detail(const struct findings *findings, struct cause_row *row)
 {
@@ -102,6 +112,7 @@ int findings_make(const struct snapshot *snapshot, const struct seam_policy *pol
 	findings.group_of = calloc(nr, sizeof(*findings.group_of));
 	if (findings.pair && findings.group_of)
 		r = count_pairs(&findings);
+	count_guards(&findings);
 	for (size_t i = 0; !r && i < findings.nr_causes; i++)
 		tell_detail(&findings, &findings.causes[i]);
 	if (!r && findings.nr_causes)

@@ -95,7 +95,8 @@ struct findings {
 	uint8_t *group_of; /* per area: enum group */
 	double pressure;   /* what share of its limit the count is; 0: not known */
 	uint64_t touching_pairs, holes;
-	struct cause_row *causes; /* most pairs first */
+	uint64_t guard_pages, guarded_areas; /* guard markers, where the source sees them */
+	struct cause_row *causes;	     /* most pairs first */
 	size_t nr_causes;
 	struct group_row groups[NR_GROUPS]; /* most areas first */
 	size_t nr_groups;

@@ -12,13 +12,16 @@
 
 #include "probe/procfs.h"
 
-/* A process that is not dumpable has its /proc files given to root (fs/proc/base.c). */
+/*
+ * The files of a process that is not dumpable belong to root, its folder does not (6.18
+ * fs/proc/base.c task_dump_owner).
+ */
 static bool is_dumpable(pid_t pid, uint64_t uid)
 {
 	char path[32];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	return stat(path, &st) || st.st_uid == uid;
 }
 

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""hard.py SEAM HARD: seam show, top and why on processes that are hard to look at, as root and as
+somebody without rights."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+from tap import done, ok, skip  # noqa: E402
+
+SEAM, HARD = map(os.path.realpath, sys.argv[1:3])
+NOBODY = 65534
+root = os.geteuid() == 0
+scratch = tempfile.mkdtemp()
+os.chmod(scratch, 0o755)
+# The build folder may be closed to others.
+NOBODY_SEAM, NOBODY_HARD = (shutil.copy(path, scratch) for path in (SEAM, HARD))
+
+
+class Hard:
+    def __init__(self, role, **keywords):
+        self.process = subprocess.Popen([NOBODY_HARD, role], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, **keywords)
+        words = self.process.stdout.readline().split()
+        self.pid = words[1] if words else None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+def seam(*args, **keywords):
+    return subprocess.run([NOBODY_SEAM, *args], capture_output=True, text=True, timeout=60,
+                          **keywords)
+
+
+def show(*args, **keywords):
+    run = seam('show', '--json', *args, **keywords)
+    return json.loads(run.stdout) if run.returncode == 0 else {'error': run.stderr}
+
+
+def lines_of(pid):
+    with open(f'/proc/{pid}/maps') as f:
+        return sum('[vsyscall]' not in line for line in f)
+
+
+def group(report, what):
+    return next((g for g in report.get('groups', []) if g['what'] == what), {})
+
+
+def remedy(report, name):
+    return next((r for r in report.get('remedies', []) if r['remedy'] == name), {})
+
+
+with Hard('limit') as hard:
+    report = show(hard.pid)
+    ok(report.get('areas') == lines_of(hard.pid) and report['headroom'] in (-1, 0, 1),
+       'at the limit: every area is seen', report)
+    ok(group(report, 'fiber-stack').get('areas', 0) > 0.9 * report['areas'],
+       'at the limit: what they are', report.get('groups'))
+    ok(remedy(report, 'guard-markers').get('areas_after', 9999) < 100,
+       'at the limit: what would remain', report.get('remedies'))
+    run = seam('show', hard.pid)
+    ok('this is the area limit, not memory' in run.stdout.split('\n')[0],
+       'at the limit: the first line says so', run.stdout[:300])
+    ok(len(run.stdout.split('\n')) <= 24, 'at the limit: one screen', run.stdout)
+    run = seam('show', '--fail-on', 'headroom<5%', '--fail-on', 'cause.fork>0', hard.pid)
+    ok(run.returncode == 1 and 'headroom<5%' in run.stderr and 'fork' not in run.stderr,
+       '--fail-on says which', run.stderr)
+    run = seam('why', hard.pid, group(report, 'fiber-stack').get('example', '0'))
+    ok(run.returncode == 0 and 'Joined by:' in run.stdout, 'at the limit: seam why', run.stdout)
+
+with Hard('leader-exits') as hard:
+    report = show(hard.pid)
+    ok(report.get('areas', 0) > 10, 'without its main thread', report)
+
+with Hard('threads') as hard:
+    report = show(hard.pid)
+    ok(group(report, 'thread-stack').get('units', 0) >= 990, '1,000 threads',
+       report.get('groups'))
+
+with Hard('changing') as hard:
+    for look in range(10):
+        report = show('--kernel', 'plain', hard.pid)
+        if not ok(report.get('touching_pairs', -1) + report.get('holes', 0) + 1 ==
+                  report.get('areas'), 'while it changes', report):
+            break
+
+with Hard('markers') as hard:
+    if not hard.pid:
+        skip('guard markers', 'this kernel has not got them')
+    else:
+        report = show(hard.pid)
+        run = seam('show', hard.pid)
+        ok('64 guard markers' in run.stdout, 'guard markers are seen', run.stdout, report)
+
+with Hard('zombie') as hard:
+    report = show(hard.pid)
+    ok('exited' in report.get('error', ''), 'a zombie', report)
+
+ok('no such process' in show('2147483647').get('error', ''), 'no such process')
+ok(seam('show', '/').returncode == 1, 'a folder')
+ok(seam('show').returncode == 2, 'nothing')
+ok(seam('show', '--fail-on', 'moon>1', '1').returncode == 2, 'a condition on the moon')
+
+with Hard('grow') as hard:
+    run = seam('show', '--watch', '1', '--looks', '3', hard.pid)
+    lines = run.stdout.strip().split('\n')
+    ok(len(lines) == 3 and 'a minute' in lines[2], '--watch tells growth', run.stdout, run.stderr)
+
+with Hard('limit') as hard:
+    run = seam('top', '--once', '--json')
+    rows = json.loads(run.stdout)['processes']
+    ok(str(rows[0]['pid']) == hard.pid and rows[0]['limit_percent'] > 99,
+       'seam top: the one at its limit comes first', rows[:2])
+
+if root:
+    def drop():
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+
+    with Hard('threads') as hard:
+        report = show(hard.pid, preexec_fn=drop)
+        ok('user 0' in report.get('error', ''), 'of another user', report)
+    with Hard('not-dumpable', preexec_fn=drop) as hard:
+        report = show(hard.pid, preexec_fn=drop)
+        ok('not dumpable' in report.get('error', ''), 'not dumpable', report)
+    with Hard('limit', preexec_fn=drop) as hard:
+        report = show(hard.pid, preexec_fn=drop)
+        ok(report.get('source') == 'smaps' and
+           {'anon_vma', 'fork'} <= set(report['not_visible']),
+           'an own process without rights', report)
+        ok(remedy(report, 'guard-markers').get('areas_after', 9999) < 100,
+           'an own process without rights: what would remain', report.get('remedies'))
+    run = seam('top', '--once', '--json', preexec_fn=drop)
+    ok(json.loads(run.stdout)['not_readable'] > 0, 'seam top says what it may not count',
+       run.stdout)
+else:
+    skip('other users', 'needs root')
+shutil.rmtree(scratch)
+done()

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""show.py SEAM: seam show and why on saved texts: counts held against a reader of its own, the report
+of 2001, options, and what is refused."""
+import json
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+from tap import done, ok  # noqa: E402
+
+SEAM = os.path.realpath(sys.argv[1])
+CASES = os.path.join(os.environ['SEAM_TEST_DATA'], 'cases')
+ORDER = ['prot', 'shared', 'flags', 'special', 'file', 'offset', 'pkey']
+# Never compared by 6.18.44, or told under another name.
+SILENT = {'rd', 'wr', 'ex', 'sh', 'sd', 'gu'}
+
+
+def seam(*args, **keywords):
+    return subprocess.run([SEAM, *args], capture_output=True, text=True, timeout=60, **keywords)
+
+
+def report(*args, **keywords):
+    run = seam(*args, '--json', **keywords)
+    return json.loads(run.stdout) if run.returncode == 0 else {'error': run.stderr}
+
+
+def read_smaps(path):
+    """[(start, end, perms, offset, file, flags, key)] as any reader would see it."""
+    areas = []
+    with open(path, errors='replace') as f:
+        for line in f:
+            words = line.split(None, 5)
+            if re.match(r'[0-9a-f]+-[0-9a-f]+ ', line):
+                start, end = (int(x, 16) for x in words[0].split('-'))
+                name = words[5].strip() if len(words) > 5 else ''
+                areas.append({'start': start, 'end': end, 'perms': words[1], 'flags': set(),
+                              'offset': int(words[2], 16), 'file': (words[3], words[4]),
+                              'key': '0', 'name': name})
+            elif line.startswith('VmFlags:'):
+                areas[-1]['flags'] = set(line.split()[1:])
+            elif line.startswith('ProtectionKey:'):
+                areas[-1]['key'] = words[1]
+    return [a for a in areas if a['name'] != '[vsyscall]']
+
+
+def causes(left, right):
+    found = set()
+    differ = left['flags'] ^ right['flags']
+    if left['perms'][:3] != right['perms'][:3]:
+        found.add('prot')
+    if 'sh' in differ:
+        found.add('shared')
+        differ -= {'ms'}
+    if differ - SILENT:
+        found.add('flags')
+    if (left['flags'] | right['flags']) & {'io', 'de', 'pf', 'mm'}:
+        found.add('special')
+    if left['file'] != right['file']:
+        found.add('file')
+    elif left['file'][1] != '0' and \
+            left['offset'] + left['end'] - left['start'] != right['offset']:
+        found.add('offset')
+    if left['key'] != right['key']:
+        found.add('pkey')
+    return '+'.join(c for c in ORDER if c in found) or 'unseen'
+
+
+def tally(areas):
+    counted = {}
+    for left, right in zip(areas, areas[1:]):
+        if left['end'] == right['start']:
+            cause = causes(left, right)
+            counted[cause] = counted.get(cause, 0) + 1
+    return counted
+
+
+for name in sorted(os.listdir(CASES)):
+    if not name.endswith('.smaps'):
+        continue
+    path = os.path.join(CASES, name)
+    areas = read_smaps(path)
+    found = report('show', '--kernel', 'linux-6.18.44', path)
+    counted = {c['cause']: c['pairs'] for c in found.get('causes', [])}
+    ok(found.get('areas') == len(areas) and counted == tally(areas), f'{name}: causes',
+       tally(areas), found.get('error', counted))
+    ok(found.get('source') == 'smaps' and found['pid'] is None and found['headroom'] is None and
+       {'anon_vma', 'fork', 'file', 'offset'} <= set(found['not_visible']), f'{name}: the rest',
+       found)
+    screen = seam('show', path).stdout
+    ok(not re.search(r'\b(unseen|untried|not_visible)\b', screen), f'{name}: sentences', screen)
+    whys = report('why', '--kernel', 'linux-6.18.44', path)
+    ok(len(whys.get('pairs', [])) == found['touching_pairs'], f'{name}: why has every pair')
+
+fiber = os.path.join(CASES, '01-fiber-guard.smaps')
+found = report('show', fiber)
+ok([(g['what'], g['areas']) for g in found['groups']][0] == ('fiber-stack', 480) and
+   found['remedies'][0]['areas_after'] == 38, 'fiber stacks, and what remains', found['groups'],
+   found['remedies'])
+first = seam('show', fiber).stdout.split('\n')[0]
+ok(first == '01-fiber-guard.smaps: 502 mappings, 480 are fiber stacks and their guards; '
+            'with guard markers 38.', 'the first line is the answer', first)
+ok(seam('show', os.path.join(CASES, '12-healthy-python.smaps')).stdout.split('\n')[0] ==
+   '12-healthy-python.smaps: 76 mappings, nothing worth mending.', 'a healthy process')
+ratchet = os.path.join(CASES, '04-dontdump-scavenger-all-recommitted.smaps')
+first = seam('show', ratchet).stdout.split('\n')[0]
+ok('equal as far as smaps shows' in first, 'what smaps cannot tell is not called a reason', first)
+
+# The report of 2001
+mail = os.path.join(CASES, 'report-2001.txt')
+for kernel, cause, words in (('linux-2.4.2', 'rule', 'linux-2.4.2 never joins them'),
+                             ('linux-2.2.13', 'untried', 'no call has tried'),
+                             ('linux-2.4.3', 'untried', 'no call has tried')):
+    found = report('show', '--kernel', kernel, mail)
+    ok(found.get('areas') == 8 and [(c['cause'], c['pairs']) for c in found['causes']] ==
+       [(cause, 7)], f'the report by {kernel}', found)
+    first = seam('show', '--kernel', kernel, mail).stdout.split('\n')[0]
+    ok(first.startswith('report-2001.txt: 8 mappings given of 2,238 counted; 7 pairs touch, ') and
+       words in first, f'the report by {kernel}, in words', first)
+with open(mail) as f:
+    ok(report('show', '-', stdin=f).get('areas') == 8, 'standard input')
+
+# Pairs
+pair = report('why', fiber, '7fa39c9a4000')['pairs']
+ok(len(pair) == 1 and pair[0]['left']['end'] == '0x7fa39c9a4000' and
+   pair[0]['causes'] == ['prot'] and 'mprotect(0x7fa39c9a3000, 4096' in pair[0]['join_by'],
+   'why at an address', pair)
+ok(seam('why', fiber, '0x7fa39c9a4800').returncode == 0, 'why inside an area')
+ok('no two mappings touch' in seam('why', fiber, '0x1000').stderr, 'why where there is nothing')
+ok(seam('why', fiber, 'here').returncode == 2, 'why at no address')
+
+# Options
+run = seam('show', '-F', 'areas,touching_pairs,holes', '--no-header', fiber)
+ok(run.stdout.split() == ['502', '482', '19'], '-F', run.stdout)
+ok(seam('show', '-F', 'moon', fiber).returncode == 2, '-F of what there is not')
+for condition, status in (('areas>501', 1), ('areas>502', 0), ('areas>=502', 1), ('areas<502', 0),
+                          ('areas=502', 1), ('cause.prot>400', 1), ('cause.fork>0', 0),
+                          ('group.fiber-stack>=480', 1), ('group.moved>0', 0),
+                          ('headroom<20%', 1), ('cause.moon>0', 2), ('areas>', 2), ('>1', 2)):
+    run = seam('show', '--fail-on', condition, fiber)
+    ok(run.returncode == status, f'--fail-on {condition}', run.returncode, run.stderr)
+run = seam('show', '--kernel', 'linux-0.01', fiber)
+ok(run.returncode == 2 and 'linux-0.01' in run.stderr, 'a kernel that is not known', run.stderr)
+found = report('show', '--kernel', 'linux-6.18.44,-anon_vma', fiber)
+ok(found['kernel'] == 'linux-6.18.44,-anon_vma' and 'anon_vma' not in found['not_visible'],
+   'a rule switched off', found['kernel'], found['not_visible'])
+run = seam('show', '-o', '/dev/full', fiber)
+ok(run.returncode == 1 and 'not written whole' in run.stderr, 'a full disk', run.stderr)
+
+# What is no map
+for what in ('01-fiber-guard.strace', '01-fiber-guard.c', '12-formats-a.gdb.txt'):
+    run = seam('show', os.path.join(CASES, what))
+    ok(run.returncode == 1 and what in run.stderr and not run.stdout, f'{what} is refused',
+       run.stderr)
+done()
