@@ -9,7 +9,6 @@
  */
 #include "trace/data.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -785,7 +784,6 @@ static int read_block(struct data_reader *reader, const struct block_header *hea
 	err = unpack_block(reader, header, &raw, error);
 	if (!raw)
 		return err;
-	assert(reader->cursor);
 	if (header->kind == BLOCK_DICTIONARY)
 		return read_dictionary(reader, raw, raw + header->raw, error);
 	reader->cursor = raw;
