@@ -63,12 +63,29 @@ bool fault_write_is_anon(uint64_t flags)
 	return (flags & (SEAM_VM_WRITE | SEAM_VM_SHARED)) == SEAM_VM_WRITE;
 }
 
-/* One area, as 6.18 mm/gup.c populate_vma_page_range does it. */
-static int populate_area(struct seam_space *space, struct cursor *cursor, uint64_t flags)
+uint64_t fault_backed_end(const struct seam_space *space, const struct area *area)
 {
+	uint64_t pages = object_pages(area_attr(space, area)->file);
+
+	if (pages <= area->pgoff)
+		return area->start;
+	pages -= area->pgoff;
+	if (pages >= pages_of(space, area->end - area->start))
+		return area->end;
+	return area->start + (pages << space->page_shift);
+}
+
+/* One area, as 6.18 mm/gup.c populate_vma_page_range does it. */
+static int populate_area(struct seam_space *space, struct cursor *cursor, const struct area *area,
+			 uint64_t end)
+{
+	uint64_t flags = area_flags(space, area);
+
 	if (flags & (SEAM_VM_IO | SEAM_VM_PFNMAP | SEAM_VM_LOCKONFAULT))
 		return 0;
 	if (!(flags & SEAM_VM_RWX))
+		return -SEAM_EFAULT;
+	if (fault_backed_end(space, area) < (area->end < end ? area->end : end))
 		return -SEAM_EFAULT;
 	return fault_write_is_anon(flags) ? fault_anon(space, cursor) : 0;
 }
@@ -85,7 +102,7 @@ static int populate(struct seam_space *space, uint64_t start, uint64_t end, bool
 		index_load(&space->index, &cursor, &area);
 		if (area.start >= end)
 			break;
-		err = populate_area(space, &cursor, area_flags(space, &area));
+		err = populate_area(space, &cursor, &area, end);
 		if (err && !(go_on && err == -SEAM_EFAULT))
 			return err;
 	}

@@ -49,19 +49,6 @@ static bool becomes_anon(const struct seam_space *space, const struct area *area
 	return first < to && area->end - first >= huge;
 }
 
-/* Where the pages of the area's object end, if that is before the area ends. */
-static uint64_t backed_end(const struct seam_space *space, const struct area *area)
-{
-	uint64_t pages = object_pages(area_attr(space, area)->file);
-
-	if (pages <= area->pgoff)
-		return area->start;
-	pages -= area->pgoff;
-	if (pages >= pages_of(space, area->end - area->start))
-		return area->end;
-	return area->start + (pages << space->page_shift);
-}
-
 int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write,
 		uint64_t *ret_done)
 {
@@ -81,7 +68,7 @@ int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write
 			return err;
 		if (!allowed(area_flags(space, &area), write))
 			return -SEAM_EFAULT;
-		if (backed_end(space, &area) <= at)
+		if (fault_backed_end(space, &area) <= at)
 			return -SEAM_EFAULT;
 		to = area.end < end ? area.end : end;
 		if (becomes_anon(space, &area, at, to, write)) {
@@ -89,7 +76,7 @@ int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write
 			if (err)
 				return err;
 		}
-		at = backed_end(space, &area);
+		at = fault_backed_end(space, &area);
 	}
 	*ret_done = at < end ? at : page_up(space, end);
 	return 0;
