@@ -94,7 +94,7 @@ static int populate(struct seam_space *space, uint64_t start, uint64_t end, bool
 {
 	struct cursor cursor;
 
-	for (bool more = index_seek(&space->index, start, &cursor); more;
+	for (bool more = start < end && index_seek(&space->index, start, &cursor); more;
 	     more = index_next(&space->index, &cursor)) {
 		struct area area;
 		int err;
