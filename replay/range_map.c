@@ -49,26 +49,19 @@ static size_t find_leaf(struct range_map *map, uint64_t addr)
 	return low;
 }
 
-/* The first range that ends behind @addr. */
+/* The first range that ends behind @addr. Halves without branches: they could not be predicted. */
 static bool find(struct range_map *map, uint64_t addr, struct position *ret)
 {
-	const struct range_leaf *leaf;
-	unsigned int low = 0, high;
+	const struct range *ranges, *from;
 	size_t at = find_leaf(map, addr);
+	unsigned int left;
 
 	if (at == map->nr_leaves)
 		return false;
-	leaf = map->leaves[at];
-	high = leaf->nr;
-	while (low < high) {
-		unsigned int middle = (low + high) / 2;
-
-		if (leaf->ranges[middle].end > addr)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	*ret = (struct position) { .leaf = at, .slot = low };
+	from = ranges = map->leaves[at]->ranges;
+	for (left = map->leaves[at]->nr; left > 1; left -= left / 2)
+		from += left / 2 & -(unsigned int)(from[left / 2 - 1].end <= addr);
+	*ret = (struct position) { .leaf = at, .slot = (unsigned int)(from - ranges) };
 	return true;
 }
 
@@ -167,6 +160,8 @@ static void remove_slots(struct range_map *map, size_t at, unsigned int first, u
 {
 	struct range_leaf *leaf = map->leaves[at];
 
+	if (first == end)
+		return;
 	memmove(&leaf->ranges[first], &leaf->ranges[end], (leaf->nr - end) * sizeof(struct range));
 	leaf->nr -= end - first;
 	if (leaf->nr)
@@ -187,65 +182,94 @@ bool range_map_find(struct range_map *map, uint64_t addr, struct range *ret_rang
 	return true;
 }
 
+/* Takes [start, end) out of the middle of the range at @at. */
+static int punch(struct range_map *map, const struct position *at, uint64_t start, uint64_t end)
+{
+	struct position above = { .leaf = at->leaf, .slot = at->slot + 1 };
+	struct range *range = range_at(map, at);
+	struct range upper = { .start = end, .end = range->end, .value = range->value };
+
+	range->end = start;
+	if (!insert(map, &above, &upper))
+		return 0;
+	range_at(map, at)->end = upper.end;
+	return -ENOMEM;
+}
+
+/*
+ * Clears [start, end), in which the range at @at is the first. Afterwards @at is the first range
+ * behind; false when there is none.
+ */
+static bool clear_from(struct range_map *map, struct position *at, uint64_t start, uint64_t end)
+{
+	struct range *range = range_at(map, at);
+	struct range_leaf *leaf;
+	unsigned int slot;
+
+	if (range->start < start) {
+		range->end = start;
+		at->slot++;
+	}
+	while (at->leaf < map->nr_leaves) {
+		leaf = map->leaves[at->leaf];
+		slot = at->slot;
+		while (slot < leaf->nr && leaf->ranges[slot].end <= end)
+			slot++;
+		if (slot < leaf->nr) {
+			if (leaf->ranges[slot].start < end)
+				leaf->ranges[slot].start = end;
+			remove_slots(map, at->leaf, at->slot, slot);
+			return true;
+		}
+		if (at->slot)
+			remove_slots(map, at->leaf++, at->slot, slot);
+		else
+			remove_slots(map, at->leaf, 0, slot); /* the next leaf comes in its place */
+		at->slot = 0;
+	}
+	return false;
+}
+
 int range_map_clear(struct range_map *map, uint64_t start, uint64_t end)
 {
 	struct position at;
-	struct range *range;
 
-	if (start >= end || !find(map, start, &at))
+	if (start >= end || !find(map, start, &at) || range_at(map, &at)->start >= end)
 		return 0;
-	range = range_at(map, &at);
-	if (range->start < start) {
-		struct range upper = { .start = end, .end = range->end, .value = range->value };
-
-		if (range->end > end) {
-			struct position above = { .leaf = at.leaf, .slot = at.slot + 1 };
-			uint64_t before = range->end;
-
-			range->end = start;
-			if (!insert(map, &above, &upper))
-				return 0;
-			range->end = before;
-			return -ENOMEM;
-		}
-		range->end = start;
-	}
-	while (find(map, start, &at)) {
-		struct range_leaf *leaf = map->leaves[at.leaf];
-		unsigned int slot = at.slot;
-
-		while (slot < leaf->nr && leaf->ranges[slot].end <= end)
-			slot++;
-		if (slot < leaf->nr && leaf->ranges[slot].start < end)
-			leaf->ranges[slot].start = end;
-		if (slot == at.slot)
-			break;
-		remove_slots(map, at.leaf, at.slot, slot);
-	}
+	if (range_at(map, &at)->start < start && range_at(map, &at)->end > end)
+		return punch(map, &at, start, end);
+	clear_from(map, &at, start, end);
 	return 0;
+}
+
+/* The position behind the last range. */
+static struct position behind_all(const struct range_map *map)
+{
+	if (!map->nr_leaves)
+		return (struct position) { 0 };
+	return (struct position) { .leaf = map->nr_leaves - 1,
+				   .slot = map->leaves[map->nr_leaves - 1]->nr };
 }
 
 int range_map_set(struct range_map *map, uint64_t start, uint64_t end, uint64_t value)
 {
-	struct position next = { 0 }, prev;
 	struct range range = { .start = start, .end = end, .value = value };
-	bool join_prev, join_next;
+	struct position next, prev;
+	bool above, join_prev, join_next;
 
 	if (start >= end)
 		return 0;
-	if (range_map_clear(map, start, end))
-		return -ENOMEM;
-	if (!find(map, start, &next)) {
-		if (map->nr_leaves) {
-			next.leaf = map->nr_leaves - 1;
-			next.slot = map->leaves[next.leaf]->nr;
-		}
-		join_next = false;
-	} else {
-		join_next = range_at(map, &next)->start == end &&
-			    range_at(map, &next)->value == value;
+	above = find(map, start, &next);
+	if (above && range_at(map, &next)->start < end) {
+		if (range_map_clear(map, start, end))
+			return -ENOMEM;
+		above = find(map, start, &next);
 	}
+	if (!above)
+		next = behind_all(map);
 	prev = next;
+	join_next = above && range_at(map, &next)->start == end &&
+		    range_at(map, &next)->value == value;
 	join_prev = map->nr_leaves && step_back(map, &prev) && range_at(map, &prev)->end == start &&
 		    range_at(map, &prev)->value == value;
 	if (join_prev && join_next) {

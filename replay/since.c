@@ -8,17 +8,16 @@
 #define V(major, minor, patch) ((major) << 16 | (minor) << 8 | (patch))
 
 static const struct {
-	uint8_t call;
 	int answer; /* before */
 	uint32_t since;
-} newer_calls[] = {
-	{ TRACE_CALL_prctl, -SEAM_EINVAL, V(5, 17, 0) }, /* PR_SET_VMA */
-	{ TRACE_CALL_mbind, -SEAM_ENOSYS, V(2, 6, 7) },
-	{ TRACE_CALL_uffd_ioctl, -SEAM_EBADF, V(4, 3, 0) },
-	{ TRACE_CALL_mlock2, -SEAM_ENOSYS, V(4, 4, 0) },
-	{ TRACE_CALL_pkey_mprotect, -SEAM_ENOSYS, V(4, 9, 0) },
-	{ TRACE_CALL_mseal, -SEAM_ENOSYS, V(6, 10, 0) },
-	{ TRACE_CALL_map_shadow_stack, -SEAM_ENOSYS, V(6, 6, 0) },
+} newer_calls[TRACE_NR_CALLS] = {
+	[TRACE_CALL_mbind] = { -SEAM_ENOSYS, V(2, 6, 7) },
+	[TRACE_CALL_uffd_ioctl] = { -SEAM_EBADF, V(4, 3, 0) },
+	[TRACE_CALL_mlock2] = { -SEAM_ENOSYS, V(4, 4, 0) },
+	[TRACE_CALL_pkey_mprotect] = { -SEAM_ENOSYS, V(4, 9, 0) },
+	[TRACE_CALL_prctl] = { -SEAM_EINVAL, V(5, 17, 0) }, /* PR_SET_VMA */
+	[TRACE_CALL_map_shadow_stack] = { -SEAM_ENOSYS, V(6, 6, 0) },
+	[TRACE_CALL_mseal] = { -SEAM_ENOSYS, V(6, 10, 0) },
 };
 
 uint32_t version_of(const char *name)
@@ -40,8 +39,5 @@ uint32_t version_of(const char *name)
 
 int call_missing(const struct lane *lane, const struct event *event)
 {
-	for (size_t i = 0; i < sizeof(newer_calls) / sizeof(newer_calls[0]); i++)
-		if (event->call == newer_calls[i].call && lane->version < newer_calls[i].since)
-			return newer_calls[i].answer;
-	return 0;
+	return lane->version < newer_calls[event->call].since ? newer_calls[event->call].answer : 0;
 }

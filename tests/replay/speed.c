@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Replay's speed: 5 million calls a second for each kernel on a program with less than 200 areas.
+ * "bench" as argument only prints the figures,
+ * of one kernel when a second one names it.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "replay/replay.h"
+#include "tests/tap.h"
+#include "trace/data.h"
+
+#define NR_CALLS 1000000
+#define NR_BLOCKS 60
+#define PAGE UINT64_C(4096)
+
+static uint64_t random_state = 88172645463325252;
+
+static uint64_t random_below(uint64_t bound)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % bound;
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* A program that keeps blocks of memory: some with a guard page, some protected and opened again. */
+struct program {
+	struct seam_space *space;
+	struct data_writer *writer;
+	uint64_t addr[NR_BLOCKS], len[NR_BLOCKS], brk;
+	uint64_t most_areas;
+};
+
+static void write_call(struct program *p, uint8_t call, const uint64_t *arg, int64_t result)
+{
+	struct event event = {
+		.kind = EVENT_CALL, .call = call, .pid = 1, .tid = 1, .result = result
+	};
+
+	memcpy(event.arg, arg, sizeof(event.arg));
+	data_write(p->writer, &event);
+	if (seam_space_areas(p->space) > p->most_areas)
+		p->most_areas = seam_space_areas(p->space);
+}
+
+static void map_block(struct program *p, unsigned int i)
+{
+	uint64_t arg[6] = { 0, (1 + random_below(64)) * PAGE, 3, 0x22, UINT64_MAX, 0 };
+	struct seam_mmap args = { .len = arg[1], .prot = 3, .flags = 0x22 };
+
+	if (seam_space_mmap(p->space, &args, &p->addr[i]))
+		abort();
+	p->len[i] = arg[1];
+	seam_space_touch(p->space, p->addr[i], PAGE, 1, NULL);
+	write_call(p, TRACE_CALL_mmap, arg, (int64_t)p->addr[i]);
+}
+
+static void step(struct program *p)
+{
+	unsigned int i = (unsigned int)random_below(NR_BLOCKS);
+	uint64_t arg[6] = { p->addr[i], p->len[i] };
+
+	if (!p->len[i]) {
+		map_block(p, i);
+		return;
+	}
+	switch (random_below(8)) {
+	case 0:
+		arg[0] = p->brk += 33 * PAGE;
+		seam_space_brk(p->space, p->brk, &arg[0]);
+		write_call(p, TRACE_CALL_brk, arg, (int64_t)arg[0]);
+		break;
+	case 1:
+	case 2:
+		arg[1] = PAGE;
+		arg[2] = random_below(2) * 3;
+		seam_space_mprotect(p->space, arg[0], arg[1], (uint32_t)arg[2], -1);
+		write_call(p, TRACE_CALL_mprotect, arg, 0);
+		break;
+	case 3:
+		arg[2] = SEAM_MADV_DONTNEED;
+		seam_space_madvise(p->space, arg[0], arg[1], SEAM_MADV_DONTNEED);
+		write_call(p, TRACE_CALL_madvise, arg, 0);
+		break;
+	default:
+		seam_space_munmap(p->space, p->addr[i], p->len[i]);
+		p->len[i] = 0;
+		write_call(p, TRACE_CALL_munmap, arg, 0);
+		break;
+	}
+}
+
+static uint64_t write_trace(int fd)
+{
+	struct event begin = { .kind = EVENT_SPACE,
+			       .born = BORN_EXEC,
+			       .flags = EVENT_AREAS_KNOWN,
+			       .pid = 1,
+			       .tid = 1,
+			       .arg = { 0, 0x555555560000 } };
+	struct seam_space_options options = { .size = sizeof(options) };
+	struct program p = { .brk = 0x555555560000 };
+	struct event end = { .kind = EVENT_END, .pid = 1, .tid = 1 };
+
+	options.policy = seam_policy_find("linux-6.18");
+	if (seam_space_create(&options, &p.space) ||
+	    data_writer_open(fd, &(struct trace_host) { .page_shift = 12 }, &p.writer))
+		abort();
+	seam_space_set_brk(p.space, p.brk, p.brk);
+	data_write(p.writer, &begin);
+	for (int i = 0; i < NR_CALLS; i++)
+		step(&p);
+	data_write(p.writer, &end);
+	if (data_writer_close(p.writer, NULL))
+		abort();
+	seam_space_destroy(p.space);
+	return p.most_areas;
+}
+
+/* Seconds of processor time, the best of three. */
+static double replay(const void *data, size_t size, const struct replay_options *options,
+		     bool *ret_good)
+{
+	double best = 1e9;
+
+	for (int i = 0; i < 3; i++) {
+		struct replay_report report;
+		struct trace_error error;
+		struct source source;
+		double begin;
+
+		source_from_buffer("speed", data, size, &source);
+		begin = seconds();
+		*ret_good = !replay_run(&source, options, &report, &error);
+		begin = seconds() - begin;
+		best = begin < best ? begin : best;
+		for (unsigned int k = 0; k < report.nr_results; k++)
+			*ret_good &= !report.results[k].total.failed_anew &&
+				     report.results[k].total.joins > NR_CALLS / 100;
+		replay_report_free(&report);
+	}
+	return best;
+}
+
+static double rate(const void *data, size_t size, const char *const *names, unsigned int nr,
+		   bool place_recorded)
+{
+	struct replay_kernel kernels[4] = { 0 };
+	struct replay_options options = {
+		.kernels = kernels,
+		.nr_kernels = nr,
+		.place_recorded = place_recorded,
+	};
+	double took;
+	bool good;
+
+	for (unsigned int i = 0; i < nr; i++)
+		kernels[i].policy = *seam_policy_find(names[i]);
+	took = replay(data, size, &options, &good);
+	printf("# ");
+	for (unsigned int i = 0; i < nr; i++)
+		printf("%s%s", i ? ", " : "", names[i]);
+	printf("%s: %.2f M calls/s for each kernel\n", place_recorded ? ", placed as recorded" : "",
+	       NR_CALLS * nr / took / 1e6);
+	if (!good)
+		ok(false, "calls fail, or few join");
+	return NR_CALLS * nr / took;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const kernels[] = { "linux-6.18", "linux-2.4.10", "linux-2.6.24",
+					       "linux-6.1" };
+	bool bench = argc > 1 && !strcmp(argv[1], "bench");
+	int fd = memfd_create("seam.data", MFD_CLOEXEC);
+	uint64_t areas = write_trace(fd);
+	double alone, together;
+	struct stat st;
+	void *data;
+
+	if (fd < 0 || fstat(fd, &st))
+		return 77;
+	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (argc > 2)
+		return rate(data, (size_t)st.st_size, (const char *const *)&argv[2], 1, false) < 0;
+	printf("# at most %llu areas\n", (unsigned long long)areas);
+	for (unsigned int i = 0; i < 4; i++)
+		rate(data, (size_t)st.st_size, &kernels[i], 1, false);
+	rate(data, (size_t)st.st_size, kernels, 1, true);
+	alone = rate(data, (size_t)st.st_size, kernels, 1, false);
+	together = rate(data, (size_t)st.st_size, kernels, 4, false);
+	if (bench)
+		return 0;
+	ok(areas < 200, "less than 200 areas");
+	ok(alone >= 5e6, "5 million calls a second under one kernel");
+	ok(together >= 5e6, "and for each of four in one pass");
+	return tap_done();
+}
