@@ -14,7 +14,12 @@ static void learn_heap(struct call *call)
 	uint64_t start = seam_space_get_start_brk(call->space);
 
 	call->mm->heap_known = true;
-	seam_space_set_brk(call->space, start && start <= result ? start : result, result);
+	if (!start || start > result) {
+		/* 2.2 and 2.4 refuse a break below the text, of which the log does not tell */
+		start = result;
+		seam_space_set_code(call->space, start, start, start);
+	}
+	seam_space_set_brk(call->space, start, result);
 }
 
 void call_brk(struct call *call)

@@ -132,12 +132,38 @@ static void note_peak(struct lane_mm *mm)
 		mm->peak = areas;
 }
 
+/* Flag bits that 2.2 and later have had at the same places. */
+#define OLD_FLAGS                                                                                  \
+	(SEAM_VM_RWX | SEAM_VM_SHARED | SEAM_VM_MAYREAD | SEAM_VM_MAYWRITE | SEAM_VM_MAYEXEC |     \
+	 SEAM_VM_MAYSHARE | SEAM_VM_GROWSDOWN | SEAM_VM_LOCKED | SEAM_VM_IO)
+/* and 2.4, and 2.6 */
+#define FLAGS_OF_2_4 (SEAM_VM_SEQ_READ | SEAM_VM_RAND_READ | SEAM_VM_DONTCOPY | SEAM_VM_DONTEXPAND)
+#define FLAGS_OF_2_6 SEAM_VM_ACCOUNT
+
+/* A recorded area as this kernel would have it. */
+static struct seam_area translate_area(const struct lane *lane, const struct lane_mm *mm,
+				       const struct event *event, const struct seam_area *given)
+{
+	struct seam_area area = *given;
+
+	if (lane->kernel->policy.old) {
+		area.flags &= OLD_FLAGS | (lane->version >= 0x020400 ? FLAGS_OF_2_4 : 0) |
+			      (lane->version >= 0x020600 ? FLAGS_OF_2_6 : 0);
+	}
+	/* private anonymous memory is numbered by its address where the source does not see it */
+	if (!(event->sees & SEES_ANON_OFFSET) && is_private_anonymous(&area))
+		area.pgoff = area.start >> seam_space_page_shift(mm->space);
+	return area;
+}
+
 static int adopt_areas(struct lane *lane, struct lane_mm *mm, const struct event *event)
 {
 	for (size_t i = 0; i < event->nr_areas; i++) {
-		if (event->areas[i].traits & SEAM_TRAIT_GATE)
+		struct seam_area area = translate_area(lane, mm, event, &event->areas[i]);
+
+		if (area.traits & SEAM_TRAIT_GATE)
 			continue;
-		if (seam_space_adopt(mm->space, &event->areas[i]) == -SEAM_EALLOC)
+		if (seam_space_adopt(mm->space, &area) == -SEAM_EALLOC)
 			return -ENOMEM;
 	}
 	if (lane->touch == TOUCH_EAGER && !(event->sees & SEES_ANON_VMA))
@@ -184,7 +210,10 @@ static void set_bounds(struct lane_mm *mm, const struct event *event)
 
 	if (!start_brk)
 		return;
-	seam_space_set_code(mm->space, event->arg[2], event->arg[3], event->arg[4]);
+	if (event->arg[2])
+		seam_space_set_code(mm->space, event->arg[2], event->arg[3], event->arg[4]);
+	else
+		seam_space_set_code(mm->space, start_brk, start_brk, start_brk);
 	mm->heap_known = event->born == BORN_EXEC;
 	if (!mm->heap_known && seam_area_find(mm->space, start_brk, &area) &&
 	    area.start <= start_brk)
