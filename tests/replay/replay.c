@@ -73,7 +73,7 @@ static void begin(void)
 	memset(&t, 0, sizeof(t));
 	t.fd = memfd_create("trace", MFD_CLOEXEC);
 	if (t.fd < 0 ||
-	    data_writer_open(t.fd, &(struct trace_host) { .page_shift = 12 }, &t.writer))
+	    data_writer_open(t.fd, &(struct trace_host) { .page_shift = 12 }, 100, &t.writer))
 		abort();
 	new_space(0, BORN_EXEC, 0, &stack, 1);
 }

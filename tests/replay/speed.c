@@ -118,7 +118,7 @@ static uint64_t write_trace(int fd)
 
 	options.policy = seam_policy_find("linux-6.18");
 	if (seam_space_create(&options, &p.space) ||
-	    data_writer_open(fd, &(struct trace_host) { .page_shift = 12 }, &p.writer))
+	    data_writer_open(fd, &(struct trace_host) { .page_shift = 12 }, 100, &p.writer))
 		abort();
 	seam_space_set_brk(p.space, p.brk, p.brk);
 	data_write(p.writer, &begin);
