@@ -45,8 +45,8 @@ static inline uint64_t area_offset_at(const struct seam_space *space, const stru
 				      uint64_t addr)
 {
 	if (addr < area->start)
-		return word(space, area->pgoff - pages_of(space, area->start - addr));
-	return word(space, area->pgoff + pages_of(space, addr - area->start));
+		return (area->pgoff - pages_of(space, area->start - addr)) & space->offset_mask;
+	return (area->pgoff + pages_of(space, addr - area->start)) & space->offset_mask;
 }
 
 #endif

@@ -11,7 +11,7 @@ static const char *check_area(const struct seam_space *space, const struct area 
 		return "an area is empty";
 	if ((area->start | area->end) & mask)
 		return "an area is not page aligned";
-	if (area->end > space->user_end)
+	if (area->end > space->user_end && !rule(space, SEAM_RULE_brk_unbound))
 		return "an area lies beyond user space";
 	if (!area->attr || area->attr >= space->attrs.nr || !space->attrs.slots[area->attr].refs)
 		return "an area has an attribute set that nobody counts";

@@ -59,6 +59,9 @@ static int set_layout(struct seam_space *space, const struct seam_space_options 
 	space->limit[SEAM_LIMIT_DATA] = or_default(options->limit_data, SEAM_NO_LIMIT);
 	space->limit[SEAM_LIMIT_STACK] = or_default(options->limit_stack, SEAM_NO_LIMIT);
 	space->limit[SEAM_LIMIT_MEMLOCK] = or_default(options->limit_memlock, SEAM_NO_LIMIT);
+	space->offset_mask = arch->top_of_offsets - 1;
+	if (!rule(space, SEAM_RULE_byte_offsets))
+		space->offset_mask = word(space, UINT64_MAX);
 	mask = page_size(space) - 1;
 	if (space->overcommit > 2 ||
 	    (space->user_end | space->mmap_base | space->legacy_base) & mask ||
@@ -167,6 +170,7 @@ static void inherit(struct seam_space *child, const struct seam_space *parent)
 	child->min_addr_sysctl = parent->min_addr_sysctl;
 	child->stack_gap = parent->stack_gap;
 	child->commit_limit_pages = parent->commit_limit_pages;
+	child->offset_mask = parent->offset_mask;
 	memcpy(child->limit, parent->limit, sizeof(child->limit));
 	child->family = parent->family;
 	family_hold(child->family);

@@ -65,6 +65,7 @@ struct seam_space {
 	uint32_t flags, may, overcommit;
 	uint64_t user_end, mmap_base, legacy_base, min_addr, min_addr_sysctl, stack_gap;
 	uint64_t commit_limit_pages;
+	uint64_t offset_mask; /* page offsets wrap behind it */
 	uint64_t limit[NR_LIMITS];
 
 	struct index index;
@@ -100,7 +101,7 @@ static inline uint64_t page_up(const struct seam_space *space, uint64_t addr)
 	return page_down(space, addr + page_size(space) - 1);
 }
 
-/* As an unsigned long of the architecture: addresses, lengths and page offsets wrap there. */
+/* As an unsigned long of the architecture: addresses and lengths wrap there. */
 static inline uint64_t word(const struct seam_space *space, uint64_t value)
 {
 	return value & ((space->arch->top_of_offsets << space->page_shift) - 1);

@@ -84,14 +84,16 @@ extern "C" {
 	X(cut_limit, "up to 2.6.24, at the area limit: 0 only munmap of an area's middle is "      \
 		     "refused; 1 every cut (2.6.0-)")                                              \
 	X(move_limit, "up to 2.6.24, mremap looks at the area limit before it moves (2.6.6-)")     \
-	X(mmap_args, "up to 2.6.24, errors of mmap: 1 of 2.2, 2 of 2.4, 3 of 2.4.10, 4 of 2.6.0, " \
-		     "5 of 2.6.24")                                                                \
+	X(mmap_args, "up to 2.6.24, errors of mmap: 1 of 2.2-2.4.9, 2 of 2.4.10, 3 of 2.6.0, 4 "   \
+		     "of 2.6.24")                                                                  \
 	X(mprotect_args, "up to 2.6.24, errors of mprotect: 1 of 2.2-2.4, 2 of 2.6.0, 3 of "       \
 			 "2.6.6, 4 of 2.6.24")                                                     \
 	X(mremap_args, "up to 2.6.24, arguments of mremap: 1 flags are ignored (2.2), 2 of 2.4, "  \
 		       "3 of 2.6.0, 4 of 2.6.6")                                                   \
-	X(madvise_args, "up to 2.6.24, madvise: 0 no such call (2.2), 1 of 2.4-2.6.12, 2 of "      \
-			"2.6.24")                                                                  \
+	X(madvise_args, "up to 2.6.24, madvise: 0 no such call (2.2), 1 of 2.4, 2 of 2.6.0, 3 of " \
+			"2.6.12, 4 of 2.6.24")                                                     \
+	X(byte_offsets, "offsets of files are kept in bytes and wrap as such (2.2)")               \
+	X(brk_unbound, "a heap may grow beyond user space (2.4.10-2.4.22)")                        \
 	X(munmap_empty, "up to 2.6.24, munmap of nothing is EINVAL (2.4-)")                        \
 	X(anon_types, "up to 2.6.24, types of anonymous maps: 0 private (2.2), 1 any (2.4.2), 2 "  \
 		      "private and shared (2.4.3-)")                                               \

@@ -18,7 +18,7 @@ static int check_growth(struct seam_space *space, uint64_t start, uint64_t len)
 {
 	int err = 0;
 
-	if (start + len > space->user_end)
+	if (start + len > space->user_end && !rule(space, SEAM_RULE_brk_unbound))
 		return -SEAM_EINVAL;
 	if (space->mm.def_flags & SEAM_VM_LOCKED)
 		err = old_check_locked(space, len);
@@ -71,6 +71,9 @@ static int move_end(struct seam_space *space, uint64_t addr, uint64_t old, uint6
 		return old_unmap(space, new, old - new);
 	if (addr - from > space->limit[SEAM_LIMIT_DATA])
 		return -SEAM_ENOMEM;
+	/* beyond the last address; 2.4.10 would go on with a heap that ends before it starts */
+	if (new < old)
+		return -SEAM_EINVAL;
 	/* a page stays free above the heap */
 	if (spot_look_up(space, old, &spot) && spot.area.start < new + page_size(space))
 		return -SEAM_ENOMEM;

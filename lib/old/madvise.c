@@ -46,6 +46,10 @@ static int change(struct seam_space *space, const struct spot *spot, uint64_t st
 	*ret_end = spot->area.end;
 	if (flags == attr.flags && today(space))
 		return 0;
+	/* 2.4 looks at the limit once, whether it will cut or not */
+	if (rule(space, SEAM_RULE_madvise_args) == MADVISE_2_4 &&
+	    index_count(&space->index) > space->limit[SEAM_LIMIT_AREAS])
+		return -SEAM_ENOMEM;
 	attr.flags = flags;
 	changed.pgoff = area_offset_at(space, &spot->area, start);
 	changed.start = start;
@@ -140,7 +144,7 @@ int old_madvise(struct seam_space *space, uint64_t addr, uint64_t len, int advic
 	if (addr & (page_size(space) - 1) || end < addr)
 		return -SEAM_EINVAL;
 	/* a length that wraps to nothing */
-	if (len && !size && today(space))
+	if (len && !size && rule(space, SEAM_RULE_madvise_args) >= MADVISE_2_6_12)
 		return -SEAM_EINVAL;
 	return advise_range(space, addr, end, advice);
 }

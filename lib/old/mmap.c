@@ -59,7 +59,7 @@ static int check_offset(const struct seam_space *space, const struct seam_mmap *
 {
 	uint64_t off = args->pgoff, size = pages_of(space, len);
 
-	if (args_of(space) == MMAP_2_2) {
+	if (rule(space, SEAM_RULE_byte_offsets)) {
 		off = word(space, off << space->page_shift);
 		size = len;
 	}
@@ -242,7 +242,7 @@ static int insert(struct seam_space *space, const struct area *range)
 static int map(struct seam_space *space, const struct seam_mmap *args, const struct seam_file *file,
 	       uint64_t len, uint64_t *ret_addr)
 {
-	struct area range = { .pgoff = word(space, args->pgoff) };
+	struct area range = { .pgoff = args->pgoff & space->offset_mask };
 	uint64_t flags;
 	int err = prepare(space, args, file, len, &range, &flags);
 

@@ -21,6 +21,7 @@ const struct seam_policy policy_linux_2_2_13 = {
 		RULE(mmap_args, 1),
 		RULE(mprotect_args, 1),
 		RULE(mremap_args, 1),
+		RULE(byte_offsets, 1),
 		RULE(grows_file, 1),
 		RULE(heap_exec, 1),
 		RULE(lock_capable, 1),

@@ -14,7 +14,7 @@
 #define RULES_2_6_0                                                                                \
 	RULES_2_6, RULE(offset, 1), RULE(special, 2), RULE(mmap_join, 4), RULE(brk_join, 3),       \
 		RULE(mprotect_join, 3), RULE(anon_pgoff, 1), RULE(old_search, 3),                  \
-		RULE(mmap_args, 4), RULE(madvise_args, 1), RULE(heap_exec, 1),                     \
+		RULE(mmap_args, 3), RULE(madvise_args, 2), RULE(heap_exec, 1),                     \
 		RULE(lock_capable, 1)
 
 /* 2.6.7 - */
@@ -62,9 +62,9 @@ const struct seam_policy policy_linux_2_6_7 = {
 		RULES_2_6_7,
 		RULE(special, 2),
 		RULE(old_search, 3),
-		RULE(mmap_args, 4),
+		RULE(mmap_args, 3),
 		RULE(mprotect_args, 3),
-		RULE(madvise_args, 1),
+		RULE(madvise_args, 2),
 		RULE(heap_exec, 1),
 		RULE(lock_capable, 1),
 	},
@@ -82,9 +82,9 @@ const struct seam_policy policy_linux_2_6_12 = {
 		RULE(mlock_join, 1),
 		RULE(border_anon, 1),
 		RULE(old_search, 4),
-		RULE(mmap_args, 4),
+		RULE(mmap_args, 3),
 		RULE(mprotect_args, 3),
-		RULE(madvise_args, 1),
+		RULE(madvise_args, 3),
 		RULE(future_only, 1),
 	},
 };
@@ -103,9 +103,9 @@ const struct seam_policy policy_linux_2_6_24 = {
 		RULE(border_anon, 1),
 		RULE(read_anon, 1),
 		RULE(old_search, 5),
-		RULE(mmap_args, 5),
+		RULE(mmap_args, 4),
 		RULE(mprotect_args, 4),
-		RULE(madvise_args, 2),
+		RULE(madvise_args, 4),
 		RULE(future_only, 1),
 		RULE(nonlinear, 1),
 	},
