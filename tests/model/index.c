@@ -367,7 +367,7 @@ static void runs(void)
 
 int main(int argc, char **argv)
 {
-	uint64_t calls = argc > 1 ? strtoull(argv[1], NULL, 0) : 200000;
+	uint64_t calls = argc > 1 ? strtoull(argv[1], NULL, 0) : 40000;
 
 	state = argc > 2 ? strtoull(argv[2], NULL, 0) : 88172645463325252;
 	for (size_t i = 0; i < sizeof(arenas) / sizeof(arenas[0]); i++)
