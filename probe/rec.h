@@ -46,6 +46,7 @@ struct rec_space {
 	unsigned int nr_users; /* tasks */
 	uint64_t calls_since_truth;
 	uint64_t nr_areas;			 /* at the last look */
+	uint64_t stack;				 /* where the main stack started then */
 	struct rec_task *caller;		 /* in a call that changes this map */
 	struct rec_task *first_held, *last_held; /* wait for the caller at their entry */
 	int pagemap_fd, maps_fd;		 /* -1 not opened, -2 not to be had */
@@ -127,6 +128,9 @@ struct rec {
 
 /* Adds what every event has and writes it. */
 void rec_write(struct rec *rec, const struct rec_task *task, struct event *event);
+/* The same of another space than the task's. */
+void rec_write_in(struct rec *rec, const struct rec_task *task, const struct rec_space *space,
+		  struct event *event);
 /* Bytes of a stopped task's memory; -1 unless all are there. */
 int rec_peek(pid_t tid, uint64_t addr, void *to, size_t size);
 /* Lets a stopped task go on, with @sig. */
@@ -213,7 +217,7 @@ void rec_write_areas(struct rec *rec, const struct rec_task *task, struct event 
 void rec_write_truth(struct rec *rec, const struct rec_task *task);
 /* A new space with its areas, and the facts that stand beside them. */
 void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_born born,
-		     const struct rec_space *parent);
+		     struct rec_space *parent);
 
 /* ---- rec_files.c ---- */
 

@@ -27,6 +27,7 @@ struct rec_areas {
 	struct seam_area *list;
 	size_t nr, list_room;
 	struct intern names; /* of anonymous memory */
+	uint64_t stack;	     /* where the main stack starts; 0: none seen */
 	bool is_exec;	     /* the look is at what exec has made */
 	struct exec_file {
 		uint64_t dev, ino, description;
@@ -197,6 +198,8 @@ static int take_line(struct rec *rec, const struct line *line)
 	area = add_area(rec->areas);
 	if (!area)
 		return -ENOMEM;
+	if (!strcmp(line->name, "[stack]"))
+		rec->areas->stack = line->start;
 	area->start = line->start;
 	area->end = line->end;
 	area->flags = (line->perms[0] == 'r' ? SEAM_VM_READ : 0) |
@@ -256,6 +259,7 @@ int rec_look(struct rec *rec, const struct rec_task *task, enum rec_look look,
 	int err = read_text(areas, task->tid, look == REC_LOOK_MAPS ? "maps" : "smaps");
 
 	areas->nr_exec_files = 0;
+	areas->stack = 0;
 	areas->is_exec = look == REC_LOOK_EXEC;
 	if (!err)
 		err = parse_text(rec);
@@ -287,6 +291,20 @@ static int look_into(struct rec *rec, const struct rec_task *task, enum rec_look
 	return 0;
 }
 
+/*
+ * The stack of @space has grown since it was last seen, by a page fault that no call shows: told as
+ * the access that it was, to the lowest page.
+ */
+static void write_growth(struct rec *rec, const struct rec_task *task, struct rec_space *space)
+{
+	uint64_t stack = rec->areas->stack;
+	struct event touch = { .kind = EVENT_CALL, .call = TRACE_CALL_touch, .arg = { stack, 1 } };
+
+	if (stack && space->stack && stack < space->stack)
+		rec_write_in(rec, task, space, &touch);
+	space->stack = stack;
+}
+
 void rec_write_areas(struct rec *rec, const struct rec_task *task, struct event *event,
 		     enum rec_look look)
 {
@@ -294,7 +312,12 @@ void rec_write_areas(struct rec *rec, const struct rec_task *task, struct event 
 			      .arg = { 1 },
 			      .text = "a map that could not be read" };
 
-	rec_write(rec, task, look_into(rec, task, look, event) ? &lost : event);
+	if (look_into(rec, task, look, event)) {
+		rec_write(rec, task, &lost);
+		return;
+	}
+	write_growth(rec, task, task->space);
+	rec_write(rec, task, event);
 }
 
 void rec_write_truth(struct rec *rec, const struct rec_task *task)
@@ -386,7 +409,7 @@ static void write_comm(struct rec *rec, const struct rec_task *task)
 }
 
 void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_born born,
-		     const struct rec_space *parent)
+		     struct rec_space *parent)
 {
 	struct event event = { .kind = EVENT_SPACE, .born = (uint8_t)born };
 	enum rec_look look = born == BORN_EXEC	 ? REC_LOOK_EXEC
@@ -401,6 +424,9 @@ void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_bo
 		event.nr_areas = 0;
 	else if (parent)
 		rec_copy_ranges(task->space, parent, event.areas, event.nr_areas);
+	if (parent)
+		write_growth(rec, task, parent);
+	task->space->stack = rec->areas->stack;
 	rec_write(rec, task, &event);
 	write_comm(rec, task);
 	if (born != BORN_FORK)

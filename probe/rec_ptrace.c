@@ -82,9 +82,10 @@ static void set_ticking(bool on)
 
 /* ---- what the other files need ---- */
 
-void rec_write(struct rec *rec, const struct rec_task *task, struct event *event)
+void rec_write_in(struct rec *rec, const struct rec_task *task, const struct rec_space *space,
+		  struct event *event)
 {
-	event->space = task->space ? task->space->number : 0;
+	event->space = space ? space->number : 0;
 	event->pid = (uint32_t)(task->process ? task->process->pid : task->tid);
 	event->tid = (uint32_t)task->tid;
 	if (!event->time_ns)
@@ -95,6 +96,11 @@ void rec_write(struct rec *rec, const struct rec_task *task, struct event *event
 	}
 	if (rec->options->watch)
 		rec->options->watch(rec->options->watch_ctx, event);
+}
+
+void rec_write(struct rec *rec, const struct rec_task *task, struct event *event)
+{
+	rec_write_in(rec, task, task->space, event);
 }
 
 int rec_peek(pid_t tid, uint64_t addr, void *to, size_t size)
