@@ -63,31 +63,45 @@ static bool next_fewer(const struct replay_report *report, uint64_t below, uint6
 	return found;
 }
 
-/* "report-2001.ops: 2,250 areas on 2.4.2, 12 on 2.2.13 and 2.4.3." */
-static void print_answer(const struct replay_report *report, const struct replay_screen *screen,
-			 FILE *out)
+/* "2,250 areas on 2.4.2, 12 on 2.2.13 and 2.4.3" */
+static void print_areas(const struct replay_report *report, FILE *out)
 {
-	char count[SHORT_TEXT];
 	uint64_t areas = 0, below = UINT64_MAX;
+	char count[SHORT_TEXT];
 	const char *noun;
 
-	fprintf(out, "%s: ", base_name(screen->file));
-	if (!strcmp(report->facts.format, "mail")) {
-		uint64_t reused = report->facts.reused_addresses;
-
-		fprintf(out, "as calls: %s", count_text(count, report->facts.calls));
-		if (reused == 1)
-			fputs(" (one address twice)", out);
-		else if (reused)
-			fprintf(out, " (%s addresses twice)", count_text(count, reused));
-		fputs(": ", out);
-	}
 	while (next_fewer(report, below, &areas)) {
 		noun = areas == 1 ? " area" : " areas";
 		fprintf(out, "%s%s%s on ", below == UINT64_MAX ? "" : ", ",
 			count_text(count, areas), below == UINT64_MAX ? noun : "");
 		print_kernels_with(report, areas, out);
 		below = areas;
+	}
+}
+
+void replay_say_calls(const struct replay_report *report, FILE *out)
+{
+	uint64_t reused = report->facts.reused_addresses;
+	char count[SHORT_TEXT];
+
+	fputs(count_text(count, report->facts.calls), out);
+	if (reused == 1)
+		fputs(" (one address twice)", out);
+	else if (reused)
+		fprintf(out, " (%s addresses twice)", count_text(count, reused));
+	fputs(": ", out);
+	print_areas(report, out);
+}
+
+static void print_answer(const struct replay_report *report, const struct replay_screen *screen,
+			 FILE *out)
+{
+	fprintf(out, "%s: ", base_name(screen->file));
+	if (!strcmp(report->facts.format, "mail")) {
+		fputs("as calls: ", out);
+		replay_say_calls(report, out);
+	} else {
+		print_areas(report, out);
 	}
 	fputs(".\n", out);
 }

@@ -18,4 +18,7 @@ struct replay_screen {
 int replay_screen(const struct replay_report *report, const struct replay_screen *screen,
 		  FILE *out);
 
+/* "6 (one address twice): 5 areas on 2.4.2, 1 on 2.2.13 and 2.4.3": calls that a text quotes. */
+void replay_say_calls(const struct replay_report *report, FILE *out);
+
 #endif

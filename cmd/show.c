@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/as_calls.h"
 #include "cmd/cmd.h"
 #include "cmd/fail_on.h"
 #include "cmd/policy.h"
@@ -280,7 +281,9 @@ static int make(const struct options *options, struct show *ret_show)
 
 static int print(const struct options *options, const struct show *show, FILE *out)
 {
-	char label[LABEL_SIZE];
+	struct show_extra extra = { 0 };
+	char label[LABEL_SIZE], *as_calls = NULL;
+	int r;
 
 	if (options->fields)
 		return print_fields(options, show, out);
@@ -289,9 +292,12 @@ static int print(const struct options *options, const struct show *show, FILE *o
 		return EXIT_DONE;
 	}
 	target_label(&options->target, &show->snapshot, label, sizeof(label));
-	if (show_screen(show, label, NULL, !options->no_header, out))
-		return cmd_fail(EXIT_FAILED, "out of memory");
-	return EXIT_DONE;
+	if (show->file)
+		as_calls = as_calls_text(show->file, &show->findings.policy);
+	extra.as_calls = as_calls;
+	r = show_screen(show, label, &extra, !options->no_header, out);
+	free(as_calls);
+	return r ? cmd_fail(EXIT_FAILED, "out of memory") : EXIT_DONE;
 }
 
 static int look_once(const struct options *options, FILE *out)
@@ -324,24 +330,24 @@ static double minutes_since(const struct timespec *then)
 	       60;
 }
 
-static struct show_growth watch_growth(struct watched *watched, const struct show *show)
+static struct show_extra watch_growth(struct watched *watched, const struct show *show)
 {
-	struct show_growth growth = { .known = watched->looks };
+	struct show_extra extra = { .growth_known = watched->looks };
 	double minutes;
 
 	if (!watched->looks++) {
 		clock_gettime(CLOCK_MONOTONIC, &watched->first_time);
 		watched->first_areas = show->snapshot.nr_areas;
-		return growth;
+		return extra;
 	}
 	minutes = minutes_since(&watched->first_time);
-	growth.per_minute =
+	extra.per_minute =
 		((double)show->snapshot.nr_areas - (double)watched->first_areas) / minutes;
-	return growth;
+	return extra;
 }
 
 static void print_watched(const struct options *options, const struct show *show,
-			  const struct show_growth *growth, FILE *out)
+			  const struct show_extra *extra, FILE *out)
 {
 	time_t now = time(NULL);
 	char stamp[32], label[LABEL_SIZE];
@@ -354,9 +360,9 @@ static void print_watched(const struct options *options, const struct show *show
 	strftime(stamp, sizeof(stamp), "%H:%M:%S", localtime_r(&now, &tm));
 	target_label(&options->target, &show->snapshot, label, sizeof(label));
 	fprintf(out, "%s %s: ", stamp, label);
-	if (growth->known)
-		fprintf(out, "%+.1f a minute; ", growth->per_minute);
-	show_verdict(show, growth, out);
+	if (extra->growth_known)
+		fprintf(out, "%+.1f a minute; ", extra->per_minute);
+	show_verdict(show, extra, out);
 }
 
 /* A line a look, until the process ends or a condition holds. */
@@ -366,7 +372,7 @@ static int watch(const struct options *options, FILE *out)
 	int status;
 
 	do {
-		struct show_growth growth;
+		struct show_extra extra;
 		struct show show;
 
 		if (watched.looks)
@@ -375,8 +381,8 @@ static int watch(const struct options *options, FILE *out)
 		/* That it ends is what a watch waits for. */
 		if (status)
 			return watched.looks ? EXIT_DONE : status;
-		growth = watch_growth(&watched, &show);
-		print_watched(options, &show, &growth, out);
+		extra = watch_growth(&watched, &show);
+		print_watched(options, &show, &extra, out);
 		fflush(out);
 		status = check_conditions(options, &show);
 		show_free(&show);

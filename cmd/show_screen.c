@@ -44,14 +44,14 @@ static void say_count(const struct show *show, FILE *out)
 		fprintf(out, "%s mapping%s", areas, plural(snapshot->nr_areas));
 }
 
-static void say_growth(const struct show *show, const struct show_growth *growth, FILE *out)
+static void say_growth(const struct show *show, const struct show_extra *extra, FILE *out)
 {
 	double left = (double)show_headroom(show);
 
-	if (!growth || !growth->known || growth->per_minute <= 0 || !show->area_limit)
+	if (!extra->growth_known || extra->per_minute <= 0 || !show->area_limit)
 		return;
 	fputs(", limit in about ", out);
-	say_minutes(left > 0 ? left / growth->per_minute : 0, out);
+	say_minutes(left > 0 ? left / extra->per_minute : 0, out);
 }
 
 /* The nearest limit: always where nothing else is to be said, else when it is felt. */
@@ -122,13 +122,13 @@ static void say_group(const struct group_row *group, FILE *out)
 	fprintf(out, "; %s are %s", count_text(areas, group->areas), group_text(group->what));
 }
 
-void show_verdict(const struct show *show, const struct show_growth *growth, FILE *out)
+void show_verdict(const struct show *show, const struct show_extra *extra, FILE *out)
 {
 	const struct findings *findings = &show->findings;
 	double pressure = show_pressure(show);
 
 	say_count(show, out);
-	say_growth(show, growth, out);
+	say_growth(show, extra, out);
 	if (pressure >= LIMIT_REACHED)
 		fputs("; this is the area limit, not memory", out);
 	if (say_one_cause(show, out))
@@ -145,6 +145,8 @@ void show_verdict(const struct show *show, const struct show_growth *growth, FIL
 		fputs(", healthy", out);
 	if (pressure < LIMIT_FELT)
 		say_nearest(show, out);
+	if (extra->as_calls)
+		fprintf(out, ". As calls: %s", extra->as_calls);
 	fputs(".\n", out);
 }
 
@@ -298,14 +300,14 @@ static void print_hint(const struct show *show, FILE *out)
 		fprintf(out, "\nPair by pair: seam why %d\n", show->snapshot.pid);
 }
 
-int show_screen(const struct show *show, const char *label, const struct show_growth *growth,
+int show_screen(const struct show *show, const char *label, const struct show_extra *extra,
 		bool header, FILE *out)
 {
 	const struct findings *findings = &show->findings;
 	int r = 0;
 
 	fprintf(out, "%s: ", label);
-	show_verdict(show, growth, out);
+	show_verdict(show, extra, out);
 	if (findings->nr_causes) {
 		fputc('\n', out);
 		r = print_causes(show, header, out);
