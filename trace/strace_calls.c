@@ -189,14 +189,32 @@ static int do_mremap(struct making *m)
 	return 0;
 }
 
+/* A question for the break that gives another than the last one: there is a new program. */
+static int find_new_program(struct making *m)
+{
+	const struct strace_space *space = &m->s->spaces[m->event->space];
+	int r;
+
+	if (m->event->arg[0] || !space->brk || space->brk == (uint64_t)m->call->value)
+		return 0;
+	trace_incomplete(m->s->trace, "exec not in log");
+	r = strace_exec(m->s, m->event->tid, (struct slice) { "", "" }, m->event);
+	m->event->space = process_of(m)->space;
+	return r;
+}
+
 static int do_brk(struct making *m)
 {
-	struct strace_space *space = &m->s->spaces[m->event->space];
+	struct strace_space *space;
 	uint64_t now = (uint64_t)m->call->value;
 	int r = read_numbers(m, 1);
 
 	if (r || !succeeded(m->call))
 		return r;
+	r = find_new_program(m);
+	if (r)
+		return r;
+	space = &m->s->spaces[m->event->space];
 	/* the page that holds the lower of the two stays as it is */
 	if (space->brk && now > space->brk)
 		m->effect.makes = (struct range) { page_above(space->brk), page_above(now) };
@@ -670,10 +688,15 @@ static int do_exec(struct strace *s, uint32_t tid, const char *name, size_t len,
 		   const struct strace_call *call, const struct event *event)
 {
 	unsigned int path = word_is(name, len, "execveat");
+	struct slice text;
 
 	if (!succeeded(call) || call->nr_args <= path)
 		return 0;
-	return strace_exec(s, tid, unquoted(call->arg[path]), event);
+	text = call->arg[path];
+	scan_blanks(&text.at, text.end);
+	/* raw: only its address */
+	text = text.at < text.end && *text.at == '"' ? unquoted(text) : (struct slice) { "", "" };
+	return strace_exec(s, tid, text, event);
 }
 
 /* The process ends; where no "+++ exited" follows, at the end of the log. */

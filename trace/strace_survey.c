@@ -18,8 +18,8 @@ struct surveyor {
 	struct strace_survey *survey;
 	uint32_t first_bracketed; /* the least [pid N] that nobody announced */
 	bool bracketed, bare;
-	uint32_t broken; /* 1 + the pair whose second half is the next line */
-	uint32_t broken_tid;
+	uint32_t torn; /* 1 + the pair whose second half may be the next line */
+	uint32_t torn_tid;
 };
 
 static uint32_t slot_of(const struct strace_survey *survey, uint32_t tid)
@@ -190,16 +190,12 @@ static int add_signal(struct surveyor *v, uint32_t parent, uint32_t child)
 	return 0;
 }
 
-/* The flags of clone and clone3, wherever they stand in the arguments. */
-static uint64_t clone_flags(const char *at, const char *end)
+/* "CLONE_VM|CLONE_FS|SIGCHLD": names that are not known (signals) say nothing about memory. */
+static uint64_t known_flags(struct slice flags)
 {
-	struct slice flags;
 	uint64_t value = 0, flag;
 
-	if (!strace_member((struct slice) { at, end }, "flags", &flags))
-		return 0;
-	/* names that are not known here (and the signal) say nothing about memory */
-	for (at = flags.at; at < flags.end; at++) {
+	for (const char *at = flags.at; at < flags.end; at++) {
 		const char *stop = memchr(at, '|', (size_t)(flags.end - at));
 
 		if (!stop)
@@ -209,6 +205,22 @@ static uint64_t clone_flags(const char *at, const char *end)
 		at = stop;
 	}
 	return value;
+}
+
+/*
+ * The flags of clone and clone3, where "flags=" stands or, raw, as clone's first argument. False:
+ * not told (clone3 by its address).
+ */
+static bool clone_flags(const char *at, const char *end, uint64_t *ret_flags)
+{
+	struct slice flags;
+
+	if (strace_member((struct slice) { at, end }, "flags", &flags)) {
+		*ret_flags = known_flags(flags);
+		return true;
+	}
+	return scan_text(&at, end, "0x") && scan_hex(&at, end, ret_flags) &&
+	       *ret_flags <= UINT32_MAX;
 }
 
 enum birth_call { BIRTH_NONE, BIRTH_FORK, BIRTH_VFORK, BIRTH_CLONE };
@@ -232,8 +244,12 @@ static uint32_t result_pid(const char *at, const char *end)
 		const char *p = equals + 1;
 
 		scan_blanks(&p, end);
-		if (equals > at && is_blank(equals[-1]))
-			return scan_decimal(&p, end, &pid) && pid <= INT32_MAX ? (uint32_t)pid : 0;
+		if (equals == at || !is_blank(equals[-1]))
+			continue;
+		if (scan_text(&p, end, "0x") ? !scan_hex(&p, end, &pid)
+					     : !scan_decimal(&p, end, &pid))
+			return 0;
+		return pid <= INT32_MAX ? (uint32_t)pid : 0;
 	}
 	return 0;
 }
@@ -255,8 +271,8 @@ static int survey_birth(struct surveyor *v, const struct strace_line *line, uint
 		return 0;
 	if (call == BIRTH_VFORK)
 		flags = CLONE_VM | CLONE_VFORK;
-	else if (call == BIRTH_CLONE)
-		flags = clone_flags(head, head_end);
+	else if (call == BIRTH_CLONE && !clone_flags(head, head_end, &flags))
+		return announce(v, child);
 	return add_birth(v, tid, child, flags);
 }
 
@@ -330,14 +346,14 @@ static int survey_call(struct surveyor *v, const struct strace_line *line, uint3
 	}
 	if (add_pair(v, start))
 		return -ENOMEM;
+	v->torn = v->survey->nr_pairs;
+	v->torn_tid = tid;
 	if (cut_by_message(line)) {
 		struct strace_line message;
 
 		strace_line_parse(cut, line->end, &message);
 		if (message.kind == STRACE_LINE_ATTACHED && announce(v, (uint32_t)message.value))
 			return -ENOMEM;
-		v->broken = v->survey->nr_pairs;
-		v->broken_tid = tid;
 	}
 	return set_waiting(v, tid, v->survey->nr_pairs);
 }
@@ -385,28 +401,40 @@ static int survey_resumed(struct surveyor *v, const struct strace_line *line, ui
 	return survey_birth(v, &head, tid, head.rest, head.end, line->rest, line->end);
 }
 
-/*
- * The line that a message of strace tore off goes on here: ") = 0", or " <unfinished ...>". 1 when it
- * was taken.
- */
-static int survey_broken(struct surveyor *v, const struct strace_line *line, const char *start,
-			 const char *end, uint32_t number)
+/* ") = 0", perhaps with arguments in front. */
+static bool ends_call(const char *at, const char *end)
 {
-	uint32_t pair = v->broken;
+	while ((at = memchr(at, ')', (size_t)(end - at)))) {
+		at++;
+		scan_blanks(&at, end);
+		if (at < end && *at == '=')
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A line without beginning that follows a first half: a message of strace tore the call in two, or
+ * its buffer did (-z). 1 when it was taken.
+ */
+static int survey_torn(struct surveyor *v, const struct strace_line *line, const char *start,
+		       const char *end, uint32_t number)
+{
+	uint32_t pair = v->torn;
 	struct strace_line head;
 	int r;
 
 	if (!pair || line->kind == STRACE_LINE_ATTACHED || line->kind == STRACE_LINE_MESSAGE)
 		return 0;
-	v->broken = 0;
-	if (line->kind != STRACE_LINE_OTHER || *start != ')')
+	v->torn = 0;
+	if (line->kind != STRACE_LINE_OTHER || !ends_call(start, end))
 		return 0;
-	take_waiting(v, v->broken_tid);
+	take_waiting(v, v->torn_tid);
 	trim_right(start, &end);
 	if (complete_pair(v->survey, pair, start, end, start, number))
 		return -ENOMEM;
 	parse_head(v, pair, start, &head);
-	r = survey_birth(v, &head, v->broken_tid, head.rest, head.end, start, end);
+	r = survey_birth(v, &head, v->torn_tid, head.rest, head.end, start, end);
 	return r ? r : 1;
 }
 
@@ -436,7 +464,7 @@ static int survey_line(struct surveyor *v, const char *start, const char *end, u
 	int r;
 
 	strace_line_parse(start, end, &line);
-	r = survey_broken(v, &line, start, end, number);
+	r = survey_torn(v, &line, start, end, number);
 	if (r)
 		return r < 0 ? r : 0;
 	tid = line.has_pid ? line.pid : 0;
