@@ -9,7 +9,7 @@
 
 #include "trace/grow.h"
 #include "trace/mail.h"
-#include "trace/maps_line.h"
+#include "trace/paste.h"
 #include "trace/scan.h"
 #include "trace/strace.h"
 
@@ -24,6 +24,7 @@ struct excerpt {
 	uint32_t nr_lines, room_lines;
 	size_t line_start; /* of the last line, which may still grow */
 	uint32_t open;	   /* lines that a wrapped call has so far; 0: the last line is whole */
+	char *decoded;	   /* the present line without the entities of HTML */
 	bool elided;
 };
 
@@ -43,40 +44,6 @@ static int append(struct excerpt *excerpt, const char *at, const char *end)
 	memcpy(excerpt->text + excerpt->size, at, len);
 	excerpt->size += len;
 	return 0;
-}
-
-/* Appends a line without the entities that HTML puts for < > and &. */
-static int append_decoded(struct excerpt *excerpt, const char *at, const char *end)
-{
-	static const struct {
-		const char *entity, *text;
-	} entities[] = {
-		{ "&lt;", "<" },  { "&gt;", ">" },   { "&quot;", "\"" },
-		{ "&amp;", "&" }, { "&nbsp;", " " },
-	};
-	int r = 0;
-
-	while (!r && at < end) {
-		const char *stop = memchr(at, '&', (size_t)(end - at));
-		size_t i, n = sizeof(entities) / sizeof(entities[0]);
-
-		if (!stop)
-			stop = end;
-		r = append(excerpt, at, stop);
-		at = stop;
-		if (r || at == end)
-			break;
-		for (i = 0; i < n && !scan_text(&at, end, entities[i].entity); i++)
-			;
-		if (i < n) {
-			r = append(excerpt, entities[i].text,
-				   entities[i].text + strlen(entities[i].text));
-		} else {
-			r = append(excerpt, at, at + 1);
-			at++;
-		}
-	}
-	return r;
 }
 
 static int begin_line(struct excerpt *excerpt, uint32_t number)
@@ -121,7 +88,7 @@ static int take_line(struct excerpt *excerpt, const char *at, const char *end, u
 	int r = begin_line(excerpt, number);
 
 	if (!r)
-		r = append_decoded(excerpt, at, end);
+		r = append(excerpt, at, end);
 	if (r)
 		return r;
 	if (is_whole(excerpt))
@@ -137,7 +104,7 @@ static int continue_line(struct excerpt *excerpt, const char *at, const char *en
 	int r = append(excerpt, blank, blank + 1);
 
 	if (!r)
-		r = append_decoded(excerpt, at, end);
+		r = append(excerpt, at, end);
 	if (r)
 		return r;
 	if (is_whole(excerpt))
@@ -147,9 +114,28 @@ static int continue_line(struct excerpt *excerpt, const char *at, const char *en
 	return 0;
 }
 
+/* The line as it was before it became HTML. */
+static int decode(struct excerpt *excerpt, const char **at, const char **end)
+{
+	size_t len = (size_t)(*end - *at);
+
+	if (!len || !memchr(*at, '&', len))
+		return 0;
+	free(excerpt->decoded);
+	excerpt->decoded = malloc(len);
+	if (!excerpt->decoded)
+		return -ENOMEM;
+	memcpy(excerpt->decoded, *at, len);
+	*at = excerpt->decoded;
+	*end = *at + decode_entities(excerpt->decoded, len);
+	return 0;
+}
+
 static int read_line(struct excerpt *excerpt, const char *at, const char *end, uint32_t number)
 {
 	at = unquote(at, end, NULL);
+	if (decode(excerpt, &at, &end))
+		return -ENOMEM;
 	trim_right(at, &end);
 	if (at < end && strace_line_looks(at, end)) {
 		if (excerpt->open)
@@ -187,6 +173,7 @@ static int mail_open(struct trace *trace)
 	struct excerpt excerpt = { 0 };
 	int r = find_lines(trace->source, &excerpt);
 
+	free(excerpt.decoded);
 	if (!r && !excerpt.nr_lines)
 		r = trace_fail(trace, 0,
 			       "no calls in this text; expected lines of strace (maps that "

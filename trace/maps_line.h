@@ -44,9 +44,4 @@ struct maps_key {
 /* Splits a MAPS_LINE_KEY. */
 void maps_key_split(const char *at, const char *end, struct maps_key *ret_key);
 
-/* Behind indentation, "> " marks (also as "&gt;") and HTML tags. *@ret_quoted: marks were found. */
-const char *unquote(const char *at, const char *end, bool *ret_quoted);
-/* "....", "<snip>", "... 12 lines ...", "[...]". */
-bool elision_line(const char *at, const char *end);
-
 #endif

@@ -12,6 +12,7 @@
 
 #include "trace/grow.h"
 #include "trace/maps_line.h"
+#include "trace/paste.h"
 #include "trace/scan.h"
 #include "trace/snapshot.h"
 #include "trace/trace.h"
@@ -119,26 +120,6 @@ static uint32_t traits_of(const char *name)
 	return 0;
 }
 
-/* "&lt;" and its like in a name; in place, the text only gets shorter. */
-static void decode_entities(char *name)
-{
-	static const struct {
-		const char *entity;
-		char c;
-	} entities[] = { { "&lt;", '<' }, { "&gt;", '>' }, { "&amp;", '&' }, { "&quot;", '"' } };
-	char *to = name;
-
-	for (const char *from = name; *from;) {
-		size_t i, n = sizeof(entities) / sizeof(entities[0]);
-
-		for (i = 0; i < n && !begins(from, entities[i].entity); i++)
-			;
-		*to++ = i < n ? entities[i].c : *from;
-		from += i < n ? strlen(entities[i].entity) : 1;
-	}
-	*to = 0;
-}
-
 static int set_name(struct reader *reader, struct snapshot_area *area, const char *text, size_t len)
 {
 	char *copy = strndup(text, len);
@@ -146,8 +127,7 @@ static int set_name(struct reader *reader, struct snapshot_area *area, const cha
 
 	if (!copy)
 		return -ENOMEM;
-	decode_entities(copy);
-	id = snapshot_text(reader->snapshot, copy, strlen(copy), &area->name);
+	id = snapshot_text(reader->snapshot, copy, decode_entities(copy, len), &area->name);
 	free(copy);
 	if (!id)
 		return -ENOMEM;

@@ -14,6 +14,7 @@
 #include "trace/data.h"
 #include "trace/maps_line.h"
 #include "trace/ops.h"
+#include "trace/paste.h"
 #include "trace/scan.h"
 #include "trace/source.h"
 #include "trace/strace_line.h"
@@ -178,7 +179,14 @@ static bool stack_line(const struct tally *tally, const char *at, const char *en
 static void count_text(struct tally *tally, const char *at, const char *end)
 {
 	struct strace_line line;
+	char decoded[1024];
 
+	/* out of HTML */
+	if ((size_t)(end - at) <= sizeof(decoded) && memchr(at, '&', (size_t)(end - at))) {
+		memcpy(decoded, at, (size_t)(end - at));
+		end = decoded + decode_entities(decoded, (size_t)(end - at));
+		at = decoded;
+	}
 	strace_line_parse(at, end, &line);
 	if (line.kind == STRACE_LINE_TABLE)
 		tally->table = true;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/mail.h"
 #include "trace/snapshot.h"
 #include "trace/trace.h"
 
@@ -130,6 +131,18 @@ static void dump_areas(const struct source *source, bool skip_bad)
 	snapshot_free(&snapshot);
 }
 
+static void dump_timings(const struct source *source)
+{
+	struct mail_timing timings[8];
+	size_t nr = mail_timings(source, timings, 8);
+
+	for (size_t i = 0; i < nr && i < 8; i++)
+		printf("timing line=%" PRIu64 " real=%" PRIu64 " user=%" PRIu64 " sys=%" PRIu64
+		       " '%.*s'\n",
+		       timings[i].line, timings[i].real_ns, timings[i].user_ns, timings[i].sys_ns,
+		       (int)timings[i].title_len, timings[i].title);
+}
+
 static int dump(const char *path, const struct trace_options *options)
 {
 	struct source source;
@@ -142,6 +155,7 @@ static int dump(const char *path, const struct trace_options *options)
 	printf("kind %s\n", source_kind_name(source.kind));
 	dump_trace(&source, options);
 	dump_areas(&source, options->skip_bad);
+	dump_timings(&source);
 	source_close(&source);
 	return 0;
 }

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Calls and maps in the middle of mails and issue texts."""
+import os
+import random
+
+from dumping import CASES, done, dump, dump_file, ok
+
+MADE = 'mmap(0, 1000, 3, 22, ffffffffffffffff, 0) = %x'
+
+d = dump_file(os.path.join(CASES, 'report-2001.txt'))
+ok(d.plain_calls() == [MADE % a for a in (0x40019000, 0x40019000, 0x4001a000, 0x4001b000, 0x4001c000, 0x4001d000)], 'report-2001.txt: its six calls', d.lines)
+ok(d.fact('reused') == '1' and d.fact('complete') == '0' and {c[0] for c in d.calls()} == {15677}, 'one address twice, one process, not complete', d.lines)
+ok([line for line in d.of('timing')] == ["timing line=42 real=3434000000 user=2790000000 sys=530000000 '2.4.2'",
+                                         "timing line=49 real=3167000000 user=2950000000 sys=70000000 '2.2.13'"], 'and its timings', d.lines)
+
+CALL = '%d old_mmap(NULL, 4096, PROT_READ|PROT_WRITE,%sMAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x%x'
+
+
+def mail(rng):
+    """(text, wanted calls, wanted areas): a mail with excerpts of both kinds."""
+    pid, base = rng.randrange(100, 30000), 0x40019000 + 4096 * rng.randrange(1, 5000)
+    calls, areas = rng.randrange(1, 41), rng.choice((0, rng.randrange(1, 30)))
+    lines = ['Hello,', 'my compiler is slow, see below.', '', '....']
+    wrapped = rng.random() < .7
+    lines += [CALL % (pid, '\n' if wrapped else ' ', base + 4096 * i) for i in range(calls)]
+    lines += ['.....', '', 'It takes 10 seconds (was 5):', 'real    0m10.000s', 'user\t0m1.500s', 'sys 0m0.25s', '']
+    if areas:
+        lines += [f'$ wc -l /proc/{pid}/maps', f'{areas + 7} /proc/{pid}/maps', 'the map is', '']
+        lines += [f'{base + 8192 * i:08x}-{base + 8192 * i + 4096:08x} rw-p 00000000 00:00 0' for i in range(areas)]
+        lines += ['<snip>', '']
+    lines += ['munmap() is called as well (seldom), mmap2 never', 'p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);', 'munmap(p, 4096);', '-- ', 'A. User']
+    quote = rng.choice(('', '> ', '>> ', '    ', '> > ', '&gt; '))
+    text = '\n'.join(quote + part for line in lines for part in line.split('\n')) + '\n'
+    return text, [MADE % (base + 4096 * i) for i in range(calls)], areas
+
+
+for seed in range(40):
+    text, calls, areas = mail(random.Random(seed))
+    d = dump(text)
+    right = d.plain_calls() == calls and len(d.areas()) == areas and d.fact('complete') == '0' and \
+        d.of('timing')[0].startswith('timing line=') and 'real=10000000000 user=1500000000 sys=250000000' in d.of('timing')[0]
+    if areas:
+        right = right and f'counted={areas + 7} ' in d.of('maps')[0]
+    ok(right, f'mail {seed}: {len(calls)} calls, {areas} areas', text, d.lines)
+
+
+def seen(what, text, wanted):
+    d = dump('Subject: x\n\nHello, see this:\n\n' + text + '\nthanks\n')
+    ok(d.plain_calls() == wanted, what, d.lines)
+    return d
+
+
+ONE = MADE % 0x40019000
+seen('broken before its result', '1 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0)\n= 0x40019000\n', [ONE])
+seen('broken behind "="', '1 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) =\n0x40019000\n', [ONE])
+seen('broken twice', '> 1 mmap(NULL, 4096,\n> PROT_READ|PROT_WRITE,\n> MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x40019000\n', [ONE])
+seen('broken in its error', '1 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = -1 ENOMEM (Cannot allocate\nmemory)\n',
+     [ONE.replace('40019000', '-12')])
+seen('a call that breaks off', '1 mmap(NULL, 4096, PROT_READ|PROT_WRITE,\n.....\n1 munmap(0x40019000, 4096) = 0\n', ['munmap(40019000, 1000) = 0'])
+seen('in HTML', '<pre>1 munmap(0x40019000, 4096 &lt;unfinished ...&gt;\n1 &lt;... munmap resumed&gt;) = 0</pre>\n', ['munmap(40019000, 1000) = 0'])
+seen('in a fence', '```\nmunmap(0x40019000, 4096) = 0\n```\n', ['munmap(40019000, 1000) = 0'])
+seen('with a prompt', '$ strace ./a\nmunmap(0x40019000, 4096)                = 0\n', ['munmap(40019000, 1000) = 0'])
+d = dump('Hello,\n\nmaps only:\n1000-2000 rw-p 00000000 00:00 0\n')
+ok(len(d.areas()) == 1 and 'no calls' in d.trouble()[0], 'maps and no calls', d.lines)
+d = dump('Hello,\n\n1 munmap(0x40019000, 4096) = 0\n')
+ok(len(d.calls()) == 1 and 'no line of maps' in d.of('maps')[0], 'calls and no maps', d.lines)
+d = dump('Hello,\n\nthis is all.\n')
+ok('line=1' in d.trouble()[0], 'neither is refused with its first line', d.lines)
+done()

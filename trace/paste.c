@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What people and programs do to a line when they paste, quote, shorten or publish it. */
+#include <string.h>
+
+#include "trace/paste.h"
+#include "trace/scan.h"
+
+static const char *const html_tags[] = {
+	"pre", "code", "p", "br", "div", "span", "td", "tr", "li", "tt", "samp", "blockquote", "b",
+};
+
+bool scan_tag(const char **at, const char *end)
+{
+	const char *p = *at;
+	size_t len;
+
+	if (!scan_char(&p, end, '<'))
+		return false;
+	scan_char(&p, end, '/');
+	len = word_length(p, end);
+	for (size_t i = 0; i < sizeof(html_tags) / sizeof(html_tags[0]); i++) {
+		if (!word_is(p, len, html_tags[i]))
+			continue;
+		p = memchr(p, '>', (size_t)(end - p));
+		if (!p)
+			return false;
+		*at = p + 1;
+		return true;
+	}
+	return false;
+}
+
+const char *unquote(const char *at, const char *end, bool *ret_quoted)
+{
+	bool quoted = false;
+
+	for (;;) {
+		scan_blanks(&at, end);
+		if (scan_char(&at, end, '>') || scan_text(&at, end, "&gt;"))
+			quoted = true;
+		else if (!scan_tag(&at, end) && !scan_text(&at, end, "&nbsp;"))
+			break;
+	}
+	if (ret_quoted)
+		*ret_quoted = quoted;
+	return at;
+}
+
+/* "... 12 lines ...", "...": dots first, and nothing but words and dots behind. */
+static bool dots_line(const char *at, const char *end)
+{
+	const char *p = at;
+
+	while (p < end && *p == '.')
+		p++;
+	if (p - at < 3)
+		return false;
+	scan_blanks(&p, end);
+	return p == end || (find_text(p, end, "line") && end[-1] == '.');
+}
+
+bool elision_line(const char *at, const char *end)
+{
+	at = unquote(at, end, NULL);
+	trim_right(at, &end);
+	if (at == end)
+		return false;
+	if (dots_line(at, end))
+		return true;
+	if (*at != '[' && *at != '(' && *at != '<' && *at != '-' && *at != '*' && *at != '&')
+		return false;
+	at++;
+	return find_text(at, end, "snip") || find_text(at, end, "SNIP") ||
+	       find_text(at, end, "cut") || find_text(at, end, "omitted") ||
+	       find_text(at, end, "truncated") ||
+	       ((size_t)(end - at) >= 3 && !memcmp(at, "...", 3) && end - at <= 5);
+}
+
+size_t decode_entities(char *text, size_t len)
+{
+	static const struct {
+		const char *entity;
+		char c;
+	} entities[] = {
+		{ "&lt;", '<' },   { "&gt;", '>' },  { "&quot;", '"' },
+		{ "&nbsp;", ' ' }, { "&amp;", '&' },
+	};
+	const char *from = text, *end = text + len;
+	char *to = text;
+
+	while (from < end) {
+		size_t i, nr = sizeof(entities) / sizeof(entities[0]);
+
+		for (i = 0; i < nr && !scan_text(&from, end, entities[i].entity); i++)
+			;
+		*to++ = i < nr ? entities[i].c : *from++;
+	}
+	return (size_t)(to - text);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace/paste.h - what people and programs do to a line when they paste, quote, shorten it. */
+#ifndef TRACE_PASTE_H
+#define TRACE_PASTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Behind indentation, "> " marks (also as "&gt;") and HTML tags. *@ret_quoted: marks were found. */
+const char *unquote(const char *at, const char *end, bool *ret_quoted);
+/* "....", "<snip>", "... 12 lines ...", "[...]". */
+bool elision_line(const char *at, const char *end);
+/* Takes "<tag>", "</tag>" or "<tag attributes>" of HTML at *@at. */
+bool scan_tag(const char **at, const char *end);
+/* Puts characters for "&lt;" and its like, in place; the new length. */
+size_t decode_entities(char *text, size_t len);
+
+#endif
