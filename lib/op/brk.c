@@ -5,6 +5,7 @@
 #include "lib/op/op.h"
 #include "lib/op/placement.h"
 #include "lib/op/unmap.h"
+#include "lib/steps/steps.h"
 
 /* include/linux/mm.h VM_DATA_DEFAULT_FLAGS */
 #define HEAP_FLAGS                                                                                 \
@@ -29,6 +30,7 @@ static bool has_room(const struct seam_space *space, uint64_t old, uint64_t new)
 	struct cursor cursor;
 	struct area next;
 
+	steps_find(space, old);
 	if (!index_seek(&space->index, old, &cursor))
 		return true;
 	index_load(&space->index, &cursor, &next);

@@ -2,6 +2,7 @@
 #include "lib/op/join_new.h"
 
 #include "lib/join.h"
+#include "lib/steps/steps.h"
 
 bool join_close_forbids(const struct seam_space *space, const struct area *neighbour)
 {
@@ -99,6 +100,7 @@ void join_new_decide(struct seam_space *space, struct join_new *join)
 {
 	struct seam_stats *stats = &space->mm.stats;
 
+	steps_insert(space, join->area.start);
 	find_neighbours(space, join);
 	join->has_next = join->has_next && !join->left_only;
 	join->joins_left = join->joins_right = false;

@@ -12,6 +12,7 @@
 #include "lib/op/op.h"
 #include "lib/op/placement.h"
 #include "lib/op/unmap.h"
+#include "lib/steps/steps.h"
 
 #define CHECKS_SOURCE 1 /* there must be a source (5.16-) */
 #define CHECKS_ALL 2	/* everything is checked before anything is done (6.17-) */
@@ -115,6 +116,7 @@ static int check_target(const struct seam_space *space, const struct remap *rema
 
 static int find_source(const struct seam_space *space, struct remap *remap)
 {
+	steps_find(space, remap->addr);
 	if (!index_seek(&space->index, remap->addr, &remap->cursor))
 		return -SEAM_EFAULT;
 	index_load(&space->index, &remap->cursor, &remap->source);

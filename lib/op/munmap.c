@@ -2,6 +2,7 @@
 #include "lib/op/limits.h"
 #include "lib/op/op.h"
 #include "lib/op/unmap.h"
+#include "lib/steps/steps.h"
 
 static bool sealed(const struct seam_space *space, const struct area *area)
 {
@@ -47,6 +48,7 @@ int unmap_prepare(struct seam_space *space, uint64_t start, uint64_t end,
 	bool more = index_seek(&space->index, start, &cursor);
 	int err;
 
+	steps_find(space, start);
 	for (; more; more = index_next(&space->index, &cursor)) {
 		struct area area;
 
@@ -79,6 +81,7 @@ int unmap_commit(struct seam_space *space, uint64_t start, uint64_t end)
 	struct area area;
 	int err;
 
+	steps_forget_last(space);
 	/* removing moves the cursor on; past the end it is sought again */
 	while (index_seek(&space->index, start, &cursor)) {
 		index_load(&space->index, &cursor, &area);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "lib/op/placement.h"
 
+#include "lib/steps/steps.h"
+
 #define LOW_BEGIN UINT64_C(0x40000000) /* MAP_32BIT searches from here ... */
 #define LOW_END UINT64_C(0x80000000)   /* ... to here */
 #define ABOVE_4G (UINT64_C(1) << 32)
@@ -43,6 +45,7 @@ static bool usable(const struct seam_space *space, uint64_t addr, uint64_t len)
 {
 	struct area area;
 
+	steps_find(space, addr);
 	return !area_behind(space, addr, &area) || addr + len <= place_start_with_gap(space, &area);
 }
 
@@ -63,6 +66,7 @@ static bool search_down(const struct seam_space *space, uint64_t len, uint64_t a
 	struct area above;
 
 	lo = lowest_allowed(space, lo);
+	steps_gap_search(space, room, lo, hi, true);
 	while (index_gap_highest(&space->index, room, lo, hi, &start, &end)) {
 		if (area_behind(space, end, &above) && place_start_with_gap(space, &above) < end) {
 			hi = place_start_with_gap(space, &above);
@@ -84,6 +88,7 @@ static bool search_up(const struct seam_space *space, uint64_t len, uint64_t ali
 	struct area above;
 
 	lo = lowest_allowed(space, lo);
+	steps_gap_search(space, room, lo, hi, false);
 	while (index_gap_lowest(&space->index, room, lo, hi, &start, &end)) {
 		addr = align ? (start + align - 1) & ~(align - 1) : start;
 		if (area_behind(space, end, &above) &&

@@ -2,6 +2,7 @@
 #include "lib/op/fault.h"
 #include "lib/op/grow.h"
 #include "lib/op/op.h"
+#include "lib/steps/steps.h"
 
 /* The area that holds @addr, grown there if it is a stack above (6.18 lock_mm_and_find_vma). */
 static int find_area(struct seam_space *space, uint64_t addr, struct cursor *ret_cursor,
@@ -49,6 +50,13 @@ static bool becomes_anon(const struct seam_space *space, const struct area *area
 	return first < to && area->end - first >= huge;
 }
 
+/* Each page's fault looks for its area. */
+static void count_faults(const struct seam_space *space, uint64_t from, uint64_t to)
+{
+	for (; space->steps && from < to; from += page_size(space))
+		steps_find(space, from);
+}
+
 int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write,
 		uint64_t *ret_done)
 {
@@ -71,6 +79,7 @@ int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write
 		if (fault_backed_end(space, &area) <= at)
 			return -SEAM_EFAULT;
 		to = area.end < end ? area.end : end;
+		count_faults(space, at, to);
 		if (becomes_anon(space, &area, at, to, write)) {
 			err = fault_anon(space, &cursor);
 			if (err)
