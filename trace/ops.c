@@ -32,7 +32,9 @@ struct ops_state {
 	uint32_t nr_written, room_written, nr_events;
 	uint32_t nr_spaces; /* begun */
 	uint32_t forked;    /* 1 + the parent of a space to begin; 0 none */
-	uint32_t nr_ended;
+	bool *ended;	    /* spaces that an exit has ended */
+	uint32_t room_ended;
+	uint32_t nr_ended; /* at the end: told so far */
 	char *text; /* the operation as written */
 	size_t room_text;
 };
@@ -264,6 +266,13 @@ static int read_operation(struct trace *trace, const char *at, const char *end, 
 	nr = split_words(at, end, words, MAX_WORDS);
 	if (!nr)
 		return trace_fail(trace, s->line, "expected an operation behind the space");
+	if (s->ended[event->space])
+		return trace_fail(trace, s->line, "an operation of a space that an exit has ended");
+	if (nr == 1 && word_is(words[0].at, words[0].len, "exit")) {
+		s->ended[event->space] = true;
+		event->kind = EVENT_END;
+		return 1;
+	}
 	call = trace_call_by_name(words[0].at, words[0].len);
 	if (call < 0)
 		return fail_word(trace, &words[0], "the name of an operation (docs/ops.md)");
@@ -333,8 +342,13 @@ static int take_line(struct trace *trace, struct event *event)
 	return 0;
 }
 
-static void begin_space(struct ops_state *s, struct event *event)
+static int begin_space(struct ops_state *s, struct event *event)
 {
+	int r = grow(&s->ended, s->nr_spaces, &s->room_ended, sizeof(*s->ended));
+
+	if (r)
+		return r;
+	s->ended[s->nr_spaces] = false;
 	event->kind = EVENT_SPACE;
 	event->space = s->nr_spaces++;
 	if (s->forked) {
@@ -347,6 +361,7 @@ static void begin_space(struct ops_state *s, struct event *event)
 		event->sees = SEES_RANGE;
 	}
 	event->line = (uint32_t)s->line;
+	return 1;
 }
 
 static int ops_next(struct trace *trace, struct event *ret_event)
@@ -355,16 +370,16 @@ static int ops_next(struct trace *trace, struct event *ret_event)
 	int r;
 
 	memset(ret_event, 0, sizeof(*ret_event));
-	if (!s->nr_spaces || s->forked) {
-		begin_space(s, ret_event);
-		return 1;
-	}
+	if (!s->nr_spaces || s->forked)
+		return begin_space(s, ret_event);
 	while (s->at < s->end) {
 		r = take_line(trace, ret_event);
 		if (r)
 			return r;
 	}
 	memset(ret_event, 0, sizeof(*ret_event));
+	while (s->nr_ended < s->nr_spaces && s->ended[s->nr_ended])
+		s->nr_ended++;
 	if (s->nr_ended == s->nr_spaces)
 		return 0;
 	ret_event->kind = EVENT_END;
@@ -423,6 +438,7 @@ static void ops_close(struct trace *trace)
 		return;
 	free(s->text);
 	free(s->events);
+	free(s->ended);
 	free(s);
 }
 
