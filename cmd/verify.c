@@ -137,13 +137,13 @@ static void print_marked(FILE *out, const char *title, const char *text)
 	fputc('\n', out);
 }
 
-static void print_mismatch(const struct mismatch *mismatch, FILE *out)
+static void print_mismatch(const struct finding *finding, FILE *out)
 {
 	fputc('\n', out);
-	print_marked(out, "call", mismatch->call);
-	print_marked(out, "model", mismatch->expected);
-	print_marked(out, "kernel", mismatch->found);
-	script_print(&mismatch->script, out);
+	print_marked(out, "call", finding->mismatch.call);
+	print_marked(out, "model", finding->mismatch.expected);
+	print_marked(out, "kernel", finding->mismatch.found);
+	script_print(&finding->script, out);
 }
 
 static void print_text(const struct session *session, const struct run *run, FILE *out)
@@ -152,37 +152,37 @@ static void print_text(const struct session *session, const struct run *run, FIL
 
 	fprintf(out, "%s calls checked against %s under %s (vector %08" PRIx32 "): %s mismatch%s\n",
 		count_text(calls, run->checked), session->host.release, session->policy.name,
-		seam_policy_vector(&session->policy), count_text(mismatches, run->nr_mismatches),
-		run->nr_mismatches == 1 ? "" : "es");
+		seam_policy_vector(&session->policy), count_text(mismatches, run->nr_findings),
+		run->nr_findings == 1 ? "" : "es");
 	fprintf(out,
 		"seed %" PRIu64 ", %s calls/s, whole map with all flags compared %" PRIu64
 		" times\n",
 		session->options->seed,
 		count_text(rate, session->ns ? run->checked * NS_PER_S / session->ns : 0),
 		run->whole);
-	for (uint32_t i = 0; i < run->nr_mismatches; i++)
-		print_mismatch(&run->mismatch[i], out);
+	for (uint32_t i = 0; i < run->nr_findings; i++)
+		print_mismatch(&run->finding[i], out);
 }
 
 static int status_of(const struct run *run)
 {
 	if (run->failed[0])
 		return EXIT_SEAM_FAILED;
-	return run->nr_mismatches ? EXIT_FAILED : EXIT_DONE;
+	return run->nr_findings ? EXIT_FAILED : EXIT_DONE;
 }
 
-static void print_json_mismatch(struct json *json, const struct mismatch *mismatch)
+static void print_json_mismatch(struct json *json, const struct finding *finding)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *memory = open_memstream(&text, &size);
 
 	json_open(json, NULL, '{');
-	json_string(json, "call", mismatch->call);
-	json_string(json, "expected", mismatch->expected);
-	json_string(json, "found", mismatch->found);
+	json_string(json, "call", finding->mismatch.call);
+	json_string(json, "expected", finding->mismatch.expected);
+	json_string(json, "found", finding->mismatch.found);
 	if (memory) {
-		script_print(&mismatch->script, memory);
+		script_print(&finding->script, memory);
 		fclose(memory);
 	}
 	json_string(json, "script", text);
@@ -209,8 +209,8 @@ static void print_json(const struct session *session, const struct run *run, FIL
 	json_int(&json, "status", status_of(run));
 	json_string(&json, "failed", run->failed[0] ? run->failed : NULL);
 	json_open(&json, "mismatches", '[');
-	for (uint32_t i = 0; i < run->nr_mismatches; i++)
-		print_json_mismatch(&json, &run->mismatch[i]);
+	for (uint32_t i = 0; i < run->nr_findings; i++)
+		print_json_mismatch(&json, &run->finding[i]);
 	json_close(&json, ']');
 	json_end(&json);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -124,6 +125,15 @@ int compare_near(const struct seam_space *space, struct look *look, uint64_t sta
 		return r;
 	at = end - PAGE_SIZE > at ? end - PAGE_SIZE : at;
 	return walk(space, look, &at, end, AT_ONE_END, ret_difference);
+}
+
+int compare_range(const struct seam_space *space, struct look *look, uint64_t start, uint64_t end,
+		  struct difference *ret_difference)
+{
+	uint64_t at = start;
+
+	look_again(look);
+	return walk(space, look, &at, end, UINT_MAX, ret_difference);
 }
 
 static void show_flags(const struct seen *model, const struct seen *kernel,

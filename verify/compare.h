@@ -23,6 +23,10 @@ struct difference {
 int compare_near(const struct seam_space *space, struct look *look, uint64_t start, uint64_t end,
 		 struct difference *ret_difference);
 
+/* All areas in and beside [start, end), in the same respects. */
+int compare_range(const struct seam_space *space, struct look *look, uint64_t start, uint64_t end,
+		  struct difference *ret_difference);
+
 /* All areas with all flags that smaps shows. */
 int compare_all(const struct seam_space *space, struct look *look,
 		struct difference *ret_difference);

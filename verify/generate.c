@@ -2,8 +2,18 @@
 #include "verify/generate.h"
 
 #include <string.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/shm.h>
 
 #include <seam/ops.h>
+
+/* Younger than some headers. */
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#define PR_SET_VMA_ANON_NAME 0
+#endif
 
 #define PAGE UINT64_C(4096)
 #define HUGE_PAGE (UINT64_C(1) << 21)
@@ -69,13 +79,19 @@ static void draw_prots(struct generator *gen)
 static void draw_advices(struct generator *gen)
 {
 	static const uint8_t advices[] = {
-		SEAM_MADV_NORMAL,   SEAM_MADV_RANDOM,	      SEAM_MADV_SEQUENTIAL,
-		SEAM_MADV_WILLNEED, SEAM_MADV_DONTNEED,	      SEAM_MADV_FREE,
-		SEAM_MADV_DONTFORK, SEAM_MADV_DOFORK,	      SEAM_MADV_DONTDUMP,
-		SEAM_MADV_DODUMP,   SEAM_MADV_WIPEONFORK,     SEAM_MADV_KEEPONFORK,
-		SEAM_MADV_HUGEPAGE, SEAM_MADV_NOHUGEPAGE,     SEAM_MADV_MERGEABLE,
-		SEAM_MADV_COLD,	    SEAM_MADV_UNMERGEABLE,    SEAM_MADV_POPULATE_READ,
-		SEAM_MADV_PAGEOUT,  SEAM_MADV_POPULATE_WRITE,
+		SEAM_MADV_NORMAL,	 SEAM_MADV_RANDOM,
+		SEAM_MADV_SEQUENTIAL,	 SEAM_MADV_WILLNEED,
+		SEAM_MADV_DONTNEED,	 SEAM_MADV_FREE,
+		SEAM_MADV_DONTFORK,	 SEAM_MADV_DOFORK,
+		SEAM_MADV_DONTDUMP,	 SEAM_MADV_DODUMP,
+		SEAM_MADV_WIPEONFORK,	 SEAM_MADV_KEEPONFORK,
+		SEAM_MADV_HUGEPAGE,	 SEAM_MADV_NOHUGEPAGE,
+		SEAM_MADV_MERGEABLE,	 SEAM_MADV_COLD,
+		SEAM_MADV_UNMERGEABLE,	 SEAM_MADV_POPULATE_READ,
+		SEAM_MADV_PAGEOUT,	 SEAM_MADV_POPULATE_WRITE,
+		SEAM_MADV_REMOVE,	 SEAM_MADV_DONTNEED_LOCKED,
+		SEAM_MADV_GUARD_INSTALL, SEAM_MADV_GUARD_INSTALL,
+		SEAM_MADV_GUARD_REMOVE,
 	};
 
 	gen->is.nr_advices = (uint8_t)(1 + below(gen, ARRAY_SIZE(gen->is.advices)));
@@ -89,7 +105,31 @@ static uint16_t weight(struct generator *gen, unsigned int usual, unsigned int p
 	return chance(gen, percent) ? (uint16_t)(usual / 2 + below(gen, usual + 1)) : 0;
 }
 
-static void draw_weights(struct generator *gen, uint64_t only)
+/* Calls that a process may not have. */
+static void draw_rare(struct generator *gen, const struct world *world)
+{
+	uint16_t *w = gen->is.weight;
+
+	if (world->has_mbind)
+		w[TRACE_CALL_mbind] = weight(gen, 4, 8);
+	if (world->has_uffd)
+		w[TRACE_CALL_uffd_ioctl] = weight(gen, 4, 8);
+	if (world->has_names)
+		w[TRACE_CALL_prctl] = weight(gen, 4, 12);
+	if (world->has_shm) {
+		w[TRACE_CALL_shmat] = weight(gen, 4, 8);
+		w[TRACE_CALL_shmdt] = w[TRACE_CALL_shmat] / 2;
+	}
+	w[TRACE_CALL_mseal] = weight(gen, 2, 6);
+	if (gen->is.area_limit)
+		return; /* all of the map would be walked again and again */
+	w[TRACE_CALL_mlockall] = weight(gen, 2, 6);
+	w[TRACE_CALL_munlockall] = w[TRACE_CALL_mlockall] / 2;
+	w[TRACE_CALL_fork] = weight(gen, 2, 12);
+	w[OP_EXIT] = w[TRACE_CALL_fork] / 2;
+}
+
+static void draw_weights(struct generator *gen, const struct world *world, uint64_t only)
 {
 	uint16_t *w = gen->is.weight;
 
@@ -104,9 +144,12 @@ static void draw_weights(struct generator *gen, uint64_t only)
 	w[TRACE_CALL_brk] = weight(gen, 12, 15);
 	w[TRACE_CALL_touch] = weight(gen, 15, 85);
 	w[TRACE_CALL_rtouch] = weight(gen, 4, 60);
+	if (gen->is.limits)
+		w[TRACE_CALL_rlimit] = weight(gen, 3, 100);
+	draw_rare(gen, world);
 	gen->total_weight = 0;
-	for (unsigned int i = 0; i < TRACE_NR_CALLS; i++) {
-		if (only && !(only >> i & 1))
+	for (unsigned int i = 0; i < ARRAY_SIZE(gen->is.weight); i++) {
+		if (only && !(only >> i & 1) && i != OP_EXIT)
 			w[i] = 0;
 		gen->total_weight += w[i];
 	}
@@ -123,7 +166,8 @@ static void draw_arena(struct generator *gen)
 	gen->nr_regions = 1;
 }
 
-void generate_begin(struct generator *gen, uint64_t seed, uint64_t only)
+void generate_begin(struct generator *gen, const struct world *world, uint64_t seed, uint64_t only,
+		    uint64_t area_limit)
 {
 	struct character *is = &gen->is;
 
@@ -141,7 +185,12 @@ void generate_begin(struct generator *gen, uint64_t seed, uint64_t only)
 	is->low = is->placed && chance(gen, 20);
 	is->wide = is->placed && chance(gen, 40);
 	is->errors = chance(gen, 50);
-	draw_weights(gen, only);
+	is->droppable = chance(gen, 5);
+	is->limits = chance(gen, 12);
+	is->area_limit = area_limit;
+	if (!area_limit && !only && chance(gen, 2))
+		is->area_limit = seam_space_areas(world->space) + 4 + below(gen, 32);
+	draw_weights(gen, world, only);
 }
 
 struct span {
@@ -289,6 +338,8 @@ static uint32_t pick_map_flags(struct generator *gen)
 		flags |= SEAM_MAP_POPULATE;
 	if (is->locked && chance(gen, 15))
 		flags |= SEAM_MAP_LOCKED;
+	if (is->droppable && chance(gen, 30))
+		flags = (flags & ~SEAM_MAP_TYPE) | SEAM_MAP_DROPPABLE;
 	if (is->stacks && chance(gen, 15))
 		flags |= chance(gen, 50) ? SEAM_MAP_GROWSDOWN : SEAM_MAP_STACK;
 	return flags;
@@ -354,6 +405,91 @@ static void make_brk(struct generator *gen, struct op *op)
 		op->arg[0] &= ~(PAGE - 1);
 }
 
+static void make_mbind(struct generator *gen, struct op *op)
+{
+	static const uint8_t modes[] = { 0, 0, 1, 1, 2, 3, 4 };
+
+	op->arg[2] = modes[below(gen, ARRAY_SIZE(modes))];
+	/* default and local have no nodes */
+	op->arg[3] = op->arg[2] % 4 ? 1 : 0;
+	op->arg[4] = op->arg[3] ? 64 : 0;
+}
+
+static void make_uffd(struct generator *gen, const struct span *span, struct op *op)
+{
+	op->ref[0] = 0;
+	op->arg[0] = 1 + below(gen, 100) / 70;
+	op->arg[1] = chance(gen, 60) ? UFFDIO_REGISTER : UFFDIO_UNREGISTER;
+	set_addr(op, 2, span->region, span->start);
+	op->arg[3] = span->len;
+	if (op->arg[1] == UFFDIO_REGISTER)
+		op->arg[4] = 1 + below(gen, 3);
+}
+
+static void make_name(struct generator *gen, const struct span *span, struct op *op)
+{
+	op->ref[0] = 0;
+	op->arg[0] = PR_SET_VMA;
+	op->arg[1] = PR_SET_VMA_ANON_NAME;
+	set_addr(op, 2, span->region, span->start);
+	op->arg[3] = span->len;
+	op->arg[4] = below(gen, 3);
+}
+
+static void make_shmat(struct generator *gen, const struct span *span, struct op *op)
+{
+	op->ref[0] = 0;
+	op->arg[0] = 0;
+	set_addr(op, 1, span->region, span->start);
+	op->arg[2] = (chance(gen, 20) ? SHM_RDONLY : 0) | (chance(gen, 60) ? SHM_REMAP : 0);
+	op->arg[3] = span->len < MAX_SEGMENT_LEN ? span->len : MAX_SEGMENT_LEN;
+}
+
+/* Near what is used now, or as it was. */
+static void make_rlimit(struct generator *gen, const struct world *world, struct op *op)
+{
+	const struct seam_space_options *host = &world->host->options;
+	struct seam_totals totals;
+	uint64_t used, whole;
+
+	seam_space_get_totals(world->space, &totals);
+	op->ref[0] = 0;
+	op->arg[0] = below(gen, 4);
+	switch (op->arg[0]) {
+	case TRACE_RLIMIT_AS:
+		used = totals.total_pages;
+		whole = host->limit_as;
+		break;
+	case TRACE_RLIMIT_DATA:
+		used = totals.data_pages;
+		whole = host->limit_data;
+		break;
+	case TRACE_RLIMIT_MEMLOCK:
+		used = totals.locked_pages;
+		whole = host->limit_memlock;
+		break;
+	default:
+		used = 0;
+		whole = host->limit_stack;
+		break;
+	}
+	op->arg[1] = chance(gen, 40) ? whole : (used + below(gen, 64)) * PAGE;
+}
+
+static void make_mlockall(struct generator *gen, struct op *op)
+{
+	static const uint8_t flags[] = {
+		SEAM_MCL_FUTURE,
+		SEAM_MCL_FUTURE | SEAM_MCL_ONFAULT,
+		SEAM_MCL_CURRENT | SEAM_MCL_ONFAULT,
+		SEAM_MCL_CURRENT | SEAM_MCL_FUTURE | SEAM_MCL_ONFAULT,
+		SEAM_MCL_ONFAULT,
+		0,
+	};
+
+	op->arg[0] = flags[below(gen, ARRAY_SIZE(flags))];
+}
+
 /* Arguments that the kernel refuses, or that are odd. */
 static void spoil(struct generator *gen, struct op *op)
 {
@@ -389,10 +525,61 @@ static uint8_t pick_call(struct generator *gen)
 	return call;
 }
 
-static void make(struct generator *gen, const struct world *world, struct op *op)
+static void make_ranged(struct generator *gen, const struct world *world, struct op *op)
 {
 	struct span span;
 
+	pick_span(gen, world, &span);
+	set_span(op, &span);
+	switch (op->call) {
+	case TRACE_CALL_mprotect:
+		op->arg[2] = pick_prot(gen);
+		break;
+	case TRACE_CALL_madvise:
+		op->arg[2] = gen->is.advices[below(gen, gen->is.nr_advices)];
+		break;
+	case TRACE_CALL_mlock2:
+		op->arg[2] = chance(gen, 80);
+		break;
+	case TRACE_CALL_mbind:
+		make_mbind(gen, op);
+		break;
+	case TRACE_CALL_uffd_ioctl:
+		make_uffd(gen, &span, op);
+		break;
+	case TRACE_CALL_prctl:
+		make_name(gen, &span, op);
+		break;
+	case TRACE_CALL_shmat:
+		make_shmat(gen, &span, op);
+		break;
+	case TRACE_CALL_shmdt:
+		op->arg[1] = 0;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool may_spoil(const struct op *op)
+{
+	switch (op->call) {
+	case TRACE_CALL_mmap:
+	case TRACE_CALL_munmap:
+	case TRACE_CALL_mprotect:
+	case TRACE_CALL_mremap:
+	case TRACE_CALL_madvise:
+	case TRACE_CALL_mlock:
+	case TRACE_CALL_mlock2:
+	case TRACE_CALL_munlock:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void make(struct generator *gen, const struct world *world, struct op *op)
+{
 	memset(op, 0, sizeof(*op));
 	op->call = pick_call(gen);
 	switch (op->call) {
@@ -405,19 +592,21 @@ static void make(struct generator *gen, const struct world *world, struct op *op
 	case TRACE_CALL_brk:
 		make_brk(gen, op);
 		break;
+	case TRACE_CALL_rlimit:
+		make_rlimit(gen, world, op);
+		break;
+	case TRACE_CALL_mlockall:
+		make_mlockall(gen, op);
+		break;
+	case TRACE_CALL_munlockall:
+	case TRACE_CALL_fork:
+	case OP_EXIT:
+		break;
 	default:
-		pick_span(gen, world, &span);
-		set_span(op, &span);
-		if (op->call == TRACE_CALL_mprotect)
-			op->arg[2] = pick_prot(gen);
-		else if (op->call == TRACE_CALL_madvise)
-			op->arg[2] = gen->is.advices[below(gen, gen->is.nr_advices)];
-		else if (op->call == TRACE_CALL_mlock2)
-			op->arg[2] = chance(gen, 80);
+		make_ranged(gen, world, op);
 		break;
 	}
-	if (gen->is.errors && chance(gen, 3) && op->call != TRACE_CALL_touch &&
-	    op->call != TRACE_CALL_rtouch && op->call != TRACE_CALL_brk)
+	if (gen->is.errors && chance(gen, 3) && may_spoil(op))
 		spoil(gen, op);
 }
 
@@ -438,21 +627,76 @@ static bool harmless(const struct world *world, const struct op *op, const uint6
 		       (!(args[3] & SEAM_MREMAP_FIXED) || allows(world, args[4], args[2]));
 	case TRACE_CALL_brk:
 		return !args[0] || args[0] >= world->heap_floor;
+	case TRACE_CALL_uffd_ioctl:
+	case TRACE_CALL_prctl:
+		return allows(world, args[2], args[3]);
+	case TRACE_CALL_shmat:
+		return allows(world, args[1], args[3]);
+	case TRACE_CALL_shmdt:
+		return allows(world, args[0], MAX_SEGMENT_LEN);
+	case TRACE_CALL_rlimit:
+	case TRACE_CALL_mlockall:
+	case TRACE_CALL_munlockall:
+	case TRACE_CALL_fork:
+	case TRACE_CALL_limit:
+	case OP_EXIT:
+		return true;
 	default:
 		return allows(world, args[0], args[1]);
+	}
+}
+
+/* Whether it faults pages in that were there before. */
+static bool faults_in(const struct op *op, const uint64_t *args)
+{
+	switch (op->call) {
+	case TRACE_CALL_touch:
+	case TRACE_CALL_rtouch:
+	case TRACE_CALL_mlock:
+	case TRACE_CALL_mlock2:
+		return true;
+	case TRACE_CALL_madvise:
+		return args[2] == SEAM_MADV_POPULATE_READ || args[2] == SEAM_MADV_POPULATE_WRITE ||
+		       args[2] == SEAM_MADV_COLLAPSE;
+	default:
+		return false;
 	}
 }
 
 /* Whether it takes no more memory and time than a test should. */
 static bool modest(const struct op *op, const uint64_t *args)
 {
-	bool faults =
-		op->call == TRACE_CALL_touch || op->call == TRACE_CALL_rtouch ||
-		op->call == TRACE_CALL_mlock || op->call == TRACE_CALL_mlock2 ||
+	bool fills =
+		faults_in(op, args) ||
 		(op->call == TRACE_CALL_mmap && args[3] & (SEAM_MAP_POPULATE | SEAM_MAP_LOCKED)) ||
 		(op->call == TRACE_CALL_madvise && args[2] >= SEAM_MADV_COLD);
 
-	return !faults || args[1] <= 64 * PAGE || args[1] >> 47;
+	return !fills || args[1] <= 64 * PAGE || args[1] >> 47;
+}
+
+static bool meets_guards(const struct generator *gen, uint64_t start, uint64_t end)
+{
+	for (unsigned int i = 0; i < gen->nr_guarded; i++)
+		if (start < gen->guarded[i].end && end > gen->guarded[i].start)
+			return true;
+	return false;
+}
+
+/* Whether a fault in the range may find what the model does not know: its outcome hangs on pages. */
+static bool hangs_on_pages(const struct generator *gen, const struct world *world,
+			   const struct op *op, const uint64_t *args)
+{
+	uint64_t end = args[0] + args[1];
+	struct seam_area area;
+
+	if (!faults_in(op, args) || args[1] >> 47)
+		return false;
+	if (meets_guards(gen, args[0] & ~(PAGE - 1), end))
+		return true;
+	for (uint64_t at = args[0]; seam_area_next(world->space, &at, &area) && area.start < end;)
+		if (area.flags & SEAM_VM_UFFD_MISSING)
+			return true;
+	return false;
 }
 
 void generate_next(struct generator *gen, const struct world *world, const struct script *script,
@@ -460,10 +704,16 @@ void generate_next(struct generator *gen, const struct world *world, const struc
 {
 	uint64_t args[OP_ARGS];
 
+	if (gen->is.area_limit && !world->filled) {
+		memset(ret_op, 0, sizeof(*ret_op));
+		ret_op->call = TRACE_CALL_limit;
+		ret_op->arg[0] = gen->is.area_limit;
+		return;
+	}
 	do {
 		make(gen, world, ret_op);
 	} while (!op_resolve(ret_op, script->result, args) || !harmless(world, ret_op, args) ||
-		 !modest(ret_op, args));
+		 !modest(ret_op, args) || hangs_on_pages(gen, world, ret_op, args));
 }
 
 static void add_region(struct generator *gen, const struct region *region)
@@ -477,11 +727,90 @@ static void add_region(struct generator *gen, const struct region *region)
 	gen->region[i] = *region;
 }
 
+static void add_guarded(struct generator *gen, uint64_t start, uint64_t end)
+{
+	if (gen->nr_guarded == MAX_GUARDED) {
+		gen->guarded[0] = (struct range) { 0, UINT64_MAX };
+		gen->nr_guarded = 1;
+	} else {
+		gen->guarded[gen->nr_guarded++] = (struct range) { start, end };
+	}
+}
+
+/* What lay in the range is gone. A hole in the middle of a guarded range stays guarded. */
+static void forget_guarded(struct generator *gen, uint64_t start, uint64_t end)
+{
+	for (unsigned int i = 0; i < gen->nr_guarded;) {
+		struct range *range = &gen->guarded[i];
+
+		if (range->start >= start && range->start < end)
+			range->start = end;
+		if (range->end > start && range->end <= end)
+			range->end = start;
+		if (range->start >= range->end)
+			*range = gen->guarded[--gen->nr_guarded];
+		else
+			i++;
+	}
+}
+
+static void learn_guards(struct generator *gen, const struct op *op, const uint64_t *args,
+			 int64_t result)
+{
+	bool moved_guards;
+
+	switch (op->call) {
+	case TRACE_CALL_madvise:
+		if (args[2] == SEAM_MADV_GUARD_INSTALL && !(args[1] >> 47))
+			add_guarded(gen, args[0], args[0] + args[1]);
+		else if (args[2] == SEAM_MADV_GUARD_REMOVE && !result)
+			forget_guarded(gen, args[0], args[0] + args[1]);
+		break;
+	case TRACE_CALL_munmap:
+		if (!result)
+			forget_guarded(gen, args[0], args[0] + args[1]);
+		break;
+	case TRACE_CALL_mmap:
+		if (result >= 0)
+			forget_guarded(gen, (uint64_t)result, (uint64_t)result + args[1]);
+		break;
+	case TRACE_CALL_mremap:
+		moved_guards = !(args[1] >> 47) && meets_guards(gen, args[0], args[0] + args[1]);
+		if (result >= 0 && (uint64_t)result != args[0])
+			forget_guarded(gen, (uint64_t)result, (uint64_t)result + args[2]);
+		/* a move of several areas may have stopped half way */
+		if (moved_guards && args[3] & SEAM_MREMAP_FIXED && !(args[2] >> 47))
+			add_guarded(gen, args[4], args[4] + args[2]);
+		if (moved_guards && result >= 0)
+			add_guarded(gen, (uint64_t)result, (uint64_t)result + args[2]);
+		break;
+	default:
+		break;
+	}
+}
+
+void generate_forked(struct generator *gen, uint32_t space)
+{
+	gen->random ^= (space + 1) * UINT64_C(0xd1342543de82ef95);
+}
+
+uint32_t generate_turn(struct generator *gen, const bool *alive, uint32_t nr_spaces,
+		       uint32_t current)
+{
+	uint32_t turn;
+
+	if (nr_spaces == 1 || !chance(gen, 12))
+		return current;
+	turn = (uint32_t)below(gen, nr_spaces);
+	return alive[turn] ? turn : current;
+}
+
 void generate_learn(struct generator *gen, uint32_t number, const struct op *op,
 		    const uint64_t *args, int64_t result)
 {
 	uint64_t addr = (uint64_t)result;
 
+	learn_guards(gen, op, args, result);
 	if (result < 0)
 		return;
 	if (op->call == TRACE_CALL_brk && !args[0])

@@ -13,6 +13,7 @@
 #include "verify/world.h"
 
 #define MAX_REGIONS 24
+#define MAX_GUARDED 32
 
 /* Memory that operations name: at a fixed place, or relative to what an operation gave. */
 struct region {
@@ -21,12 +22,14 @@ struct region {
 };
 
 struct character {
-	uint16_t weight[TRACE_NR_CALLS];
+	uint16_t weight[OP_EXIT + 1];
 	uint8_t prots[4];
 	uint8_t nr_prots;
 	uint8_t advices[4];
 	uint8_t nr_advices;
-	bool files, shared, noreserve, populate, locked, stacks, placed, low, wide, guards, errors;
+	uint64_t area_limit; /* 0: as it is */
+	bool files, shared, noreserve, populate, locked, stacks, placed, low, wide, droppable;
+	bool limits, errors;
 };
 
 struct generator {
@@ -35,16 +38,26 @@ struct generator {
 	struct region region[MAX_REGIONS]; /* [0] the arena */
 	unsigned int nr_regions;
 	struct region heap; /* once brk has been asked */
+	/* where there may be guard markers, which the model does not keep page by page */
+	struct range guarded[MAX_GUARDED];
+	unsigned int nr_guarded;
 	uint64_t total_weight;
 };
 
-/* @only: the calls to make, a bit each (1 << enum trace_call); 0 all. */
-void generate_begin(struct generator *gen, uint64_t seed, uint64_t only);
+/* @only: the calls to make, a bit each (1 << enum trace_call); 0 all. @area_limit: 0 by chance. */
+void generate_begin(struct generator *gen, const struct world *world, uint64_t seed, uint64_t only,
+		    uint64_t area_limit);
 /* The next operation for @world after those of @script. */
 void generate_next(struct generator *gen, const struct world *world, const struct script *script,
 		   struct op *ret_op);
 /* Tells what it gave. */
 void generate_learn(struct generator *gen, uint32_t number, const struct op *op,
 		    const uint64_t *args, int64_t result);
+
+/* In a child by fork: it draws other numbers than its parent. */
+void generate_forked(struct generator *gen, uint32_t space);
+/* Whose turn it is next. */
+uint32_t generate_turn(struct generator *gen, const bool *alive, uint32_t nr_spaces,
+		       uint32_t current);
 
 #endif

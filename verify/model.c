@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verify/model.h"
 
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/shm.h>
+
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#define PR_SET_VMA_ANON_NAME 0
+#endif
+
+#define FIRST_SEGMENT 100000
 #define LOW_START UINT64_C(0x40000000)
 #define LOW_END UINT64_C(0x80000000)
 
@@ -102,7 +113,88 @@ static void touch(struct seam_space *space, const struct op *op, const uint64_t 
 		ret_outcome->reached = reached;
 }
 
-bool model_call(struct seam_space *space, const struct model_files *files, const struct op *op,
+/* The value of a memory policy: mode and nodes. */
+static uint32_t policy_value(uint64_t mode, uint64_t nodes)
+{
+	return mode ? (uint32_t)(mode << 16 | (nodes & 0xffff)) : 0;
+}
+
+static int64_t set_process(struct seam_space *space, const uint64_t *a)
+{
+	if (a[0] == PR_SET_VMA && a[1] == PR_SET_VMA_ANON_NAME)
+		return seam_space_set_name(space, a[2], a[3], (uint32_t)a[4]);
+	return -SEAM_EINVAL;
+}
+
+static int64_t uffd_call(struct seam_space *space, const uint64_t *a)
+{
+	uint64_t flags = (a[4] & UFFDIO_REGISTER_MODE_MISSING ? SEAM_VM_UFFD_MISSING : 0) |
+			 (a[4] & UFFDIO_REGISTER_MODE_WP ? SEAM_VM_UFFD_WP : 0);
+
+	if (a[1] == UFFDIO_UNREGISTER)
+		return seam_space_uffd_unregister(space, a[2], a[3]);
+	return seam_space_uffd_register(space, a[2], a[3], (uint32_t)a[0], flags);
+}
+
+/* A SysV segment is a shared file of its own with a close operation (6.18 ipc/shm.c do_shmat). */
+static int64_t attach(struct seam_space *space, struct model_files *files, const uint64_t *a)
+{
+	bool read_only = a[2] & SHM_RDONLY;
+	uint32_t number = files->nr_segments % MAX_SEGMENTS;
+	struct seam_file file = {
+		.id = FIRST_SEGMENT + number,
+		.traits = SEAM_FILE_READ | (read_only ? 0 : SEAM_FILE_WRITE) | SEAM_FILE_CLOSE |
+			  SEAM_FILE_SHMEM,
+	};
+	struct seam_mmap mmap = {
+		.addr = a[1],
+		.len = a[3],
+		.prot = SEAM_PROT_READ | (read_only ? 0 : SEAM_PROT_WRITE),
+		.flags = SEAM_MAP_SHARED | (a[1] ? SEAM_MAP_FIXED : 0),
+		.file = &file,
+	};
+	uint64_t addr = 0;
+	int err;
+
+	if (a[1] & 4095 || (a[1] && !(a[2] & SHM_REMAP) && !range_free(space, a[1], a[3])))
+		return -SEAM_EINVAL;
+	err = seam_space_mmap(space, &mmap, &addr);
+	if (err)
+		return err;
+	files->segment_len[number] = a[3];
+	files->nr_segments++;
+	return (int64_t)addr;
+}
+
+/*
+ * Unmaps what is left of the segment that was attached at @addr: areas whose offsets tell that they
+ * still lie where they were put (6.18 ipc/shm.c ksys_shmdt).
+ */
+static int64_t detach(struct seam_space *space, const struct model_files *files, uint64_t addr)
+{
+	struct seam_area area;
+	uint64_t at = addr, file = 0, end = UINT64_MAX;
+	int err = 0;
+
+	if (addr & 4095)
+		return -SEAM_EINVAL;
+	while (!err && seam_area_find(space, at, &area)) {
+		at = area.end;
+		if (at > end)
+			break;
+		if (area.file < FIRST_SEGMENT || area.file >= FIRST_SEGMENT + MAX_SEGMENTS ||
+		    area.start < addr || (area.start - addr) >> 12 != area.pgoff ||
+		    (file && area.file != file))
+			continue;
+		if (!file)
+			end = addr + files->segment_len[area.file - FIRST_SEGMENT];
+		file = area.file;
+		err = seam_space_munmap(space, area.start, area.end - area.start);
+	}
+	return file ? 0 : -SEAM_EINVAL;
+}
+
+bool model_call(struct seam_space *space, struct model_files *files, const struct op *op,
 		const uint64_t *a, const struct outcome *real, struct outcome *ret_outcome)
 {
 	int64_t result;
@@ -150,6 +242,21 @@ bool model_call(struct seam_space *space, const struct model_files *files, const
 		break;
 	case TRACE_CALL_rlimit:
 		result = set_limit(space, a[0], a[1]);
+		break;
+	case TRACE_CALL_mbind:
+		result = seam_space_mbind(space, a[0], a[1], policy_value(a[2], a[3]));
+		break;
+	case TRACE_CALL_prctl:
+		result = set_process(space, a);
+		break;
+	case TRACE_CALL_uffd_ioctl:
+		result = uffd_call(space, a);
+		break;
+	case TRACE_CALL_shmat:
+		result = attach(space, files, a);
+		break;
+	case TRACE_CALL_shmdt:
+		result = detach(space, files, a[0]);
 		break;
 	case TRACE_CALL_touch:
 	case TRACE_CALL_rtouch:

@@ -7,16 +7,21 @@
 
 #include "verify/real.h"
 
-/* How the open files behave, by number from FIRST_FD. */
+#define MAX_SEGMENTS 1024
+#define MAX_SEGMENT_LEN (UINT64_C(64) << 12) /* of random ones */
+
+/* How the open files behave, by number from FIRST_FD; and SysV segments, by their file's number. */
 struct model_files {
 	struct seam_file file[NR_FDS];
+	uint64_t segment_len[MAX_SEGMENTS];
+	uint32_t nr_segments;
 };
 
 /*
  * Makes the call in the model. @real: what the kernel gave; only the kernel's random choice of an
  * address (MAP_32BIT) is taken from it. False: an operation that the runner makes.
  */
-bool model_call(struct seam_space *space, const struct model_files *files, const struct op *op,
+bool model_call(struct seam_space *space, struct model_files *files, const struct op *op,
 		const uint64_t *args, const struct outcome *real, struct outcome *ret_outcome);
 
 #endif

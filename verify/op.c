@@ -64,7 +64,7 @@ char *op_text(char *buf, const struct op *op)
 {
 	struct text text = { buf, 0 };
 
-	add(&text, "%s", trace_call_name(op->call));
+	add(&text, "%s", op->call == OP_EXIT ? "exit" : trace_call_name(op->call));
 	for (int i = 0; i < trace_call_args(op->call); i++)
 		add_arg(&text, op, i);
 	return buf;

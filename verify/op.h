@@ -15,10 +15,11 @@
 #include "trace/event.h"
 
 #define OP_ARGS 6
+#define OP_EXIT TRACE_NR_CALLS /* the process of a space ends */
 #define OP_TEXT_SIZE 160
 
 struct op {
-	uint8_t call;  /* enum trace_call */
+	uint8_t call;  /* enum trace_call, or OP_EXIT */
 	uint8_t space; /* whose call: 0 the first process, then in order of their forks */
 	uint32_t ref[OP_ARGS];
 	uint64_t arg[OP_ARGS];

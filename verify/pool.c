@@ -2,6 +2,7 @@
 #include "verify/pool.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define SMALLEST_SHIFT 4
@@ -15,14 +16,30 @@ static unsigned int class_of(size_t size)
 	return class;
 }
 
-int pool_create(struct pool *pool, size_t size)
+struct pool *pool_create(size_t size)
 {
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct pool *pool = mmap(NULL, size, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (p == MAP_FAILED)
+	if (pool == MAP_FAILED)
+		return NULL;
+	pool->end = (char *)pool + size;
+	pool->at = (char *)(pool + 1);
+	return pool;
+}
+
+int pool_share(struct pool *pool)
+{
+	size_t used = (size_t)(pool->at - (char *)pool), size = (size_t)(pool->end - (char *)pool);
+	char *shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (shared == MAP_FAILED)
 		return -errno;
-	*pool = (struct pool) { .at = p, .end = (char *)p + size };
+	memcpy(shared, pool, used);
+	/* the old memory goes as the new comes to lie in its place */
+	if (mremap(shared, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, pool) == MAP_FAILED)
+		return -errno;
 	return 0;
 }
 

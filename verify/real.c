@@ -2,15 +2,29 @@
 #include "verify/real.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef SYS_mseal
 #define SYS_mseal 462
+#endif
+
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#define PR_SET_VMA_ANON_NAME 0
+#endif
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1
 #endif
 
 #define PAGE_SIZE 4096
@@ -32,6 +46,11 @@ void real_begin(void)
 
 	sigaction(SIGSEGV, &action, NULL);
 	sigaction(SIGBUS, &action, NULL);
+}
+
+void real_forked(struct real_files *files)
+{
+	memset(files->uffd, 0, sizeof(files->uffd));
 }
 
 int real_fd(const struct real_files *files, uint64_t number)
@@ -85,6 +104,71 @@ static int64_t set_rlimit(uint64_t which, uint64_t value)
 	return setrlimit(resources[which], &limit) ? -errno : 0;
 }
 
+/* What a script's processes may have. */
+static int64_t set_process(const uint64_t *a)
+{
+	char name[24];
+
+	if (a[0] == PR_SET_VMA && a[1] == PR_SET_VMA_ANON_NAME) {
+		snprintf(name, sizeof(name), "seam-%x", (unsigned int)a[4]);
+		return prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, a[2], a[3], a[4] ? name : NULL)
+			       ? -errno
+			       : 0;
+	}
+	return prctl((int)a[0], a[1], a[2], a[3], a[4]) ? -errno : 0;
+}
+
+/* The node mask stands in the argument itself. */
+static int64_t bind(const uint64_t *a)
+{
+	unsigned long nodes = a[3];
+
+	return syscall(SYS_mbind, a[0], a[1], a[2], &nodes, a[4], a[5]) ? -errno : 0;
+}
+
+static int new_uffd(void)
+{
+	/* a fault that nobody answers is a signal, not a wait */
+	struct uffdio_api api = { .api = UFFD_API, .features = UFFD_FEATURE_SIGBUS };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+
+	if (fd < 0)
+		fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api))
+		return -errno;
+	return fd;
+}
+
+static int64_t uffd_call(struct real_files *files, const uint64_t *a)
+{
+	struct uffdio_register range = { .range = { a[2], a[3] }, .mode = a[4] };
+	int *fd;
+
+	if (!a[0] || a[0] > NR_UFFDS)
+		return -EBADF;
+	fd = &files->uffd[a[0] - 1];
+	if (!*fd)
+		*fd = new_uffd();
+	if (*fd < 0)
+		return *fd;
+	return ioctl(*fd, a[1], &range) ? -errno : 0;
+}
+
+/* A new segment for each attachment; it goes with the last of its areas. */
+static int64_t attach(const uint64_t *a)
+{
+	int id = shmget(IPC_PRIVATE, a[3], 0600);
+	int64_t result;
+	void *p;
+
+	if (id < 0)
+		return -errno;
+	p = shmat(id, (void *)a[1], (int)a[2]);
+	result = p == (void *)-1 ? -errno : (int64_t)p;
+	shmctl(id, IPC_RMID, NULL);
+	return result;
+}
+
 static int64_t call(long number, const uint64_t *a)
 {
 	long result = syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -101,7 +185,7 @@ static int64_t map(const struct real_files *files, const uint64_t *args)
 	return call(SYS_mmap, a);
 }
 
-bool real_call(const struct real_files *files, const struct op *op, const uint64_t *args,
+bool real_call(struct real_files *files, const struct op *op, const uint64_t *args,
 	       struct outcome *ret_outcome)
 {
 	static const long numbers[TRACE_NR_CALLS] = {
@@ -130,6 +214,21 @@ bool real_call(const struct real_files *files, const struct op *op, const uint64
 		return true;
 	case TRACE_CALL_rlimit:
 		ret_outcome->result = set_rlimit(args[0], args[1]);
+		return true;
+	case TRACE_CALL_mbind:
+		ret_outcome->result = bind(args);
+		return true;
+	case TRACE_CALL_prctl:
+		ret_outcome->result = set_process(args);
+		return true;
+	case TRACE_CALL_uffd_ioctl:
+		ret_outcome->result = uffd_call(files, args);
+		return true;
+	case TRACE_CALL_shmat:
+		ret_outcome->result = attach(args);
+		return true;
+	case TRACE_CALL_shmdt:
+		ret_outcome->result = shmdt((void *)args[0]) ? -errno : 0;
 		return true;
 	default:
 		if (op->call >= TRACE_NR_CALLS || !numbers[op->call])

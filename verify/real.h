@@ -8,20 +8,25 @@
 #define FIRST_FD 3
 #define NR_FDS 7
 
+#define NR_UFFDS 3
+
 /* The open files of scripts (docs/ops.md), by number from FIRST_FD; -1: cannot be had here. */
 struct real_files {
 	int fd[NR_FDS];
+	int uffd[NR_UFFDS]; /* 0: not made yet; a process's own */
 };
 
 /* Catches the faults of touches. Once a process. */
 void real_begin(void);
 /* The descriptor behind a script's file number; -1 when there is none. */
 int real_fd(const struct real_files *files, uint64_t number);
+/* In a child by fork: what belongs to the parent's memory is not its own. */
+void real_forked(struct real_files *files);
 /*
- * Makes the call. -ENOSYS in *ret_known false: an operation that no process can make (exec, stack,
- * kmmap, limit, fork: the runner's).
+ * Makes the call. False: an operation that is none (exec, stack, kmmap), or that the runner makes
+ * (fork, exit, limit).
  */
-bool real_call(const struct real_files *files, const struct op *op, const uint64_t *args,
+bool real_call(struct real_files *files, const struct op *op, const uint64_t *args,
 	       struct outcome *ret_outcome);
 
 #endif

@@ -3,32 +3,56 @@
 
 #include <string.h>
 
-/* The new number of operation @number; 0 when it is gone. */
-static bool renumber(struct op *op, const uint32_t *numbers)
+#define GONE UINT8_MAX
+
+/* Old and new numbers of operations (0: gone) and spaces. */
+struct renumbered {
+	uint32_t op[SCRIPT_MAX];
+	uint8_t space[UINT8_MAX];
+	uint8_t nr_old, nr_new;
+};
+
+/* False when it names what is gone. */
+static bool renumber(struct op *op, const struct renumbered *numbers)
 {
+	if (numbers->space[op->space] == GONE)
+		return false;
+	op->space = numbers->space[op->space];
 	for (int i = 0; i < OP_ARGS; i++) {
 		if (!op->ref[i])
 			continue;
-		op->ref[i] = numbers[op->ref[i] - 1];
+		op->ref[i] = numbers->op[op->ref[i] - 1];
 		if (!op->ref[i])
 			return false;
 	}
 	return true;
 }
 
+/* Forks number the spaces that they make. */
+static void count_fork(struct renumbered *numbers, bool stays)
+{
+	if (numbers->nr_old < UINT8_MAX)
+		numbers->space[numbers->nr_old++] = stays ? numbers->nr_new++ : GONE;
+}
+
 void script_without(const struct script *from, uint32_t start, uint32_t nr, struct script *ret)
 {
-	static uint32_t numbers[SCRIPT_MAX];
+	static struct renumbered numbers;
 
+	numbers.space[0] = 0;
+	numbers.nr_old = numbers.nr_new = 1;
 	ret->nr = 0;
 	for (uint32_t i = 0; i < from->nr; i++) {
 		struct op op = from->op[i];
+		bool stays = (i < start || i >= start + nr) && renumber(&op, &numbers);
 
-		numbers[i] = 0;
-		if ((i >= start && i < start + nr) || !renumber(&op, numbers))
+		numbers.op[i] = 0;
+		if (op.call == TRACE_CALL_fork)
+			count_fork(&numbers, stays);
+		if (!stays)
 			continue;
 		ret->op[ret->nr++] = op;
-		numbers[i] = ret->nr;
+		numbers.op[i] = ret->nr;
 	}
 }
 

@@ -5,15 +5,39 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#include <linux/capability.h>
+#include <linux/userfaultfd.h>
 
 #include "probe/procfs.h"
 
+/* Younger than some headers. */
+#ifndef PR_SET_MEMORY_MERGE
+#define PR_SET_MEMORY_MERGE 67
+#endif
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#define PR_SET_VMA_ANON_NAME 0
+#endif
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1
+#endif
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE 65
+#define PR_MDWE_REFUSE_EXEC_GAIN 1
+#endif
+
 #define PAGE_SIZE UINT64_C(4096)
-#define POOL_SIZE (UINT64_C(256) << 20)
+#define POOL_SIZE (UINT64_C(64) << 20)
+#define FILL UINT64_C(0x1000000000)
 #define TEXT_SIZE (UINT64_C(1) << 20)
 #define FILE_SIZE (INT64_C(1) << 40)
 #define FIRST_OWN_FILE 1000
+#define POOL_NUMBER 999			  /* no area taken over has one as high */
 #define STACK_DEPTH (UINT64_C(512) << 10) /* touched beforehand: the own stack does not grow */
 
 /* How the files of scripts are opened (docs/ops.md); number 6 has a driver, which nobody has. */
@@ -176,11 +200,44 @@ static int adopt_all(struct world *world)
 	return r;
 }
 
+static int drop_rights(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { 0 };
+
+	return syscall(SYS_capset, &header, none) ? -errno : 0;
+}
+
+/* What this kernel does not have is left out of the kind. */
+static void become_kind(struct world *world, uint32_t kind)
+{
+	int persona = personality(0xffffffff);
+
+	world->kind = 0;
+	if (kind & WORLD_NO_RIGHTS && !drop_rights())
+		world->kind |= WORLD_NO_RIGHTS;
+	if (kind & WORLD_MERGE_ANY && !prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0))
+		world->kind |= WORLD_MERGE_ANY;
+	if (kind & WORLD_MDWE && !prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0))
+		world->kind |= WORLD_MDWE;
+	if (kind & WORLD_READ_EXEC && persona != -1 &&
+	    personality((unsigned int)persona | READ_IMPLIES_EXEC) != -1)
+		world->kind |= WORLD_READ_EXEC;
+}
+
 static int make_space(struct world *world, const struct seam_policy *policy)
 {
 	struct seam_space_options options = world->host->options;
-	struct seam_alloc alloc = pool_alloc(&world->pool);
+	struct seam_alloc alloc = pool_alloc(world->pool);
 
+	if (world->kind & WORLD_NO_RIGHTS)
+		options.may = 0;
+	if (world->kind & WORLD_MERGE_ANY)
+		options.flags |= SEAM_SPACE_MERGE_ANY;
+	if (world->kind & WORLD_MDWE)
+		options.flags |= SEAM_SPACE_MDWE;
+	if (world->kind & WORLD_READ_EXEC)
+		options.flags |= SEAM_SPACE_READ_IMPLIES_EXEC;
 	options.policy = policy;
 	options.alloc = &alloc;
 	return seam_space_create(&options, &world->space);
@@ -203,8 +260,23 @@ static uint64_t start_of_heap(void)
 	return value;
 }
 
+/* Which of the calls that a kernel or a sandbox may not have are there. */
+static void look_for_calls(struct world *world)
+{
+	void *page = world->pool->end - PAGE_SIZE;
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+	int id = shmget(IPC_PRIVATE, PAGE_SIZE, 0600);
+
+	world->has_uffd = fd >= 0;
+	if (fd >= 0)
+		close(fd);
+	world->has_shm = id >= 0 && !shmctl(id, IPC_RMID, NULL);
+	world->has_mbind = !syscall(SYS_mbind, page, 0, 0, NULL, 0, 0);
+	world->has_names = !prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, page, 0, NULL);
+}
+
 int world_begin(struct world *world, const struct host *host, const struct seam_policy *policy,
-		const char **ret_what)
+		uint32_t kind, const char **ret_what)
 {
 	int err;
 
@@ -212,10 +284,10 @@ int world_begin(struct world *world, const struct host *host, const struct seam_
 	touch_stack();
 	real_begin();
 	*ret_what = "memory for the model";
-	err = pool_create(&world->pool, POOL_SIZE);
-	world->text = err ? NULL : pool_take(&world->pool, TEXT_SIZE);
-	if (!world->text)
-		return err ? err : -ENOMEM;
+	world->pool = pool_create(POOL_SIZE);
+	if (!world->pool)
+		return -errno;
+	world->text = pool_take(world->pool, TEXT_SIZE);
 	*ret_what = "/proc/self/maps and smaps";
 	err = look_open(&world->look, 0, world->text, TEXT_SIZE);
 	if (err)
@@ -226,6 +298,8 @@ int world_begin(struct world *world, const struct host *host, const struct seam_
 		err = fence_in(world);
 	if (err)
 		return err;
+	become_kind(world, kind);
+	look_for_calls(world);
 	*ret_what = "the model";
 	err = make_space(world, policy);
 	if (!err)
@@ -238,8 +312,61 @@ int world_begin(struct world *world, const struct host *host, const struct seam_
 
 int world_forked(struct world *world)
 {
+	real_forked(&world->real_files);
 	look_close(&world->look);
 	return look_open(&world->look, 0, world->text, TEXT_SIZE);
+}
+
+int world_share(struct world *world)
+{
+	struct seen seen;
+	int r = pool_share(world->pool);
+
+	look_again(&world->look);
+	if (!r)
+		r = look_all_begin(&world->look);
+	if (r)
+		return r;
+	while ((r = look_all_next(&world->look, &seen)) > 0)
+		if (seen.start <= (uint64_t)world->pool && seen.end > (uint64_t)world->pool)
+			return adopt_one(world, &seen, POOL_NUMBER);
+	return r ? r : -ENOENT;
+}
+
+/* Neighbours differ in protection, and what is adopted joins nothing. */
+static int fill_one(struct world *world, uint64_t number)
+{
+	bool readable = number % 2;
+	struct seam_area area = {
+		.start = FILL + number * PAGE_SIZE,
+		.end = FILL + (number + 1) * PAGE_SIZE,
+		.flags = SEAM_VM_MAYREAD | SEAM_VM_MAYWRITE | SEAM_VM_MAYEXEC |
+			 (readable ? SEAM_VM_READ : 0),
+		.pgoff = FILL / PAGE_SIZE + number,
+	};
+
+	if (mmap((void *)area.start, PAGE_SIZE, readable ? PROT_READ : PROT_NONE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED)
+		return -errno;
+	return seam_space_adopt(world->space, &area);
+}
+
+int world_limit(struct world *world, uint64_t nr)
+{
+	uint64_t limit = seam_space_limit(world->space, SEAM_LIMIT_AREAS);
+	uint64_t areas = seam_space_areas(world->space);
+	struct range *filled = &world->kept[world->nr_kept];
+	int err = 0;
+
+	if (nr < areas || nr > limit || world->filled || world->nr_kept == MAX_KEPT)
+		return -E2BIG;
+	for (uint64_t i = 0; !err && i < limit - nr; i++)
+		err = fill_one(world, i);
+	*filled = (struct range) { FILL, FILL + (limit - nr) * PAGE_SIZE };
+	world->nr_kept++;
+	world->filled_to = filled->end;
+	world->filled = true;
+	return err;
 }
 
 bool world_allows(const struct world *world, uint64_t start, uint64_t len)

@@ -24,17 +24,28 @@ struct range {
 	uint64_t start, end;
 };
 
+/* What a process is beforehand; runs take turns. */
+#define WORLD_NO_RIGHTS 0x1u /* without the capabilities that move limits */
+#define WORLD_MERGE_ANY 0x2u /* PR_SET_MEMORY_MERGE */
+#define WORLD_MDWE 0x4u	     /* PR_SET_MDWE */
+#define WORLD_READ_EXEC 0x8u /* personality READ_IMPLIES_EXEC */
+#define WORLD_KINDS 0x10u
+
 struct world {
 	const struct host *host;
-	struct pool pool;
+	uint32_t kind; /* WORLD_* */
+	bool filled;   /* an area limit is modelled by areas that fill the rest */
+	uint64_t filled_to;
+	struct pool *pool; /* at its own beginning */
 	struct seam_space *space;
 	struct look look;
 	struct real_files real_files;
 	struct model_files model_files;
 	struct range kept[MAX_KEPT]; /* what no call may name, in address order */
 	unsigned int nr_kept;
-	uint64_t heap_floor; /* no brk below this */
-	char *text;	     /* for look */
+	uint64_t heap_floor;			      /* no brk below this */
+	bool has_names, has_uffd, has_mbind, has_shm; /* calls that are there and allowed */
+	char *text;				      /* for look */
 };
 
 /* Opens the files of scripts, before any process is made. -errno. */
@@ -44,9 +55,19 @@ int world_open_files(struct world *world);
  * what could not be done.
  */
 int world_begin(struct world *world, const struct host *host, const struct seam_policy *policy,
-		const char **ret_what);
+		uint32_t kind, const char **ret_what);
 /* In a child by fork of a world: the same world, now of this process. -errno. */
 int world_forked(struct world *world);
+/*
+ * Puts the model's memory where later children by fork share it: all spaces of a family are then of
+ * one piece, whichever process works on them. -errno.
+ */
+int world_share(struct world *world);
+/*
+ * Makes @nr areas the most that others can be: the rest up to vm.max_map_count is filled, far away,
+ * with areas that do not join. -errno; -E2BIG: there are more already.
+ */
+int world_limit(struct world *world, uint64_t nr);
 
 /* Whether a call may name the range. */
 bool world_allows(const struct world *world, uint64_t start, uint64_t len);
