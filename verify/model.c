@@ -102,15 +102,20 @@ static int64_t set_limit(struct seam_space *space, uint64_t which, uint64_t valu
 	return 0;
 }
 
+/* The model does not know where files end: it goes as far as the kernel went. */
 static void touch(struct seam_space *space, const struct op *op, const uint64_t *args,
-		  struct outcome *ret_outcome)
+		  const struct outcome *real, struct outcome *ret_outcome)
 {
-	uint64_t reached = 0;
+	bool write = op->call == TRACE_CALL_touch;
+	uint64_t reached = 0, end = real->beyond ? real->reached : args[0] + args[1];
 
-	ret_outcome->result =
-		seam_space_touch(space, args[0], args[1], op->call == TRACE_CALL_touch, &reached);
+	if (end > args[0])
+		ret_outcome->result =
+			seam_space_touch(space, args[0], end - args[0], write, &reached);
 	if (ret_outcome->result)
 		ret_outcome->reached = reached;
+	else if (real->beyond)
+		*ret_outcome = *real;
 }
 
 /* The value of a memory policy: mode and nodes. */
@@ -260,7 +265,7 @@ bool model_call(struct seam_space *space, struct model_files *files, const struc
 		break;
 	case TRACE_CALL_touch:
 	case TRACE_CALL_rtouch:
-		touch(space, op, a, ret_outcome);
+		touch(space, op, a, real, ret_outcome);
 		return true;
 	default:
 		return false;

@@ -29,6 +29,7 @@ struct op {
 struct outcome {
 	int64_t result;
 	uint64_t reached;
+	bool beyond; /* that byte is behind the end of its file (SIGBUS) */
 };
 
 /* The operation as a script has it, without the space in front. Returns @buf (OP_TEXT_SIZE). */

@@ -36,7 +36,7 @@ static volatile sig_atomic_t touching;
 static void on_fault(int signal_number)
 {
 	if (touching)
-		siglongjmp(fault_exit, 1);
+		siglongjmp(fault_exit, signal_number);
 	signal(signal_number, SIG_DFL);
 }
 
@@ -74,10 +74,15 @@ static void touch(uint64_t addr, uint64_t len, bool write, struct outcome *ret_o
 {
 	/* volatile: lives through the jump */
 	volatile uint64_t at = addr & ~(uint64_t)(PAGE_SIZE - 1);
+	int fault = sigsetjmp(fault_exit, 0);
 
-	if (sigsetjmp(fault_exit, 0)) {
+	if (fault) {
 		touching = 0;
-		*ret_outcome = (struct outcome) { .result = -EFAULT, .reached = at };
+		*ret_outcome = (struct outcome) {
+			.result = -EFAULT,
+			.reached = at,
+			.beyond = fault == SIGBUS,
+		};
 		return;
 	}
 	touching = 1;

@@ -35,12 +35,31 @@ static bool pass(struct work *work, uint32_t nr)
 	return any;
 }
 
+/* What only the look at the end shows may have come long before: the shortest beginning with it. */
+static void cut_tail(struct work *work)
+{
+	uint32_t low = 0, high = work->script->nr;
+
+	while (low + 1 < high) {
+		uint32_t middle = (low + high) / 2;
+
+		*work->room = *work->script;
+		work->room->nr = middle;
+		if (work->shows(work->ctx, work->room, false))
+			high = middle;
+		else
+			low = middle;
+	}
+	work->script->nr = high;
+}
+
 bool shrink(struct script *script, struct script *room, shows_fn shows, void *ctx)
 {
 	struct work work = { script, room, shows, ctx, 0 };
 
 	if (!shows(ctx, script, false))
 		return false;
+	cut_tail(&work);
 	for (uint32_t nr = script->nr / 2; nr > 1; nr /= 2)
 		pass(&work, nr);
 	while (pass(&work, 1))

@@ -191,8 +191,15 @@ static int unregister_part(struct seam_space *space, struct cursor *cursor, uint
 int linux_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len)
 {
 	uint64_t mask = page_size(space) - 1;
+	struct cursor cursor;
+	struct area area;
 
 	if (!len || (addr | len) & mask || addr >= space->user_end || len > space->user_end - addr)
+		return -SEAM_EINVAL;
+	if (!index_seek(&space->index, addr, &cursor))
+		return -SEAM_EINVAL;
+	index_load(&space->index, &cursor, &area);
+	if (area.start >= addr + len)
 		return -SEAM_EINVAL;
 	return passing_holes(space, addr, addr + len, unregister_part, NULL);
 }
