@@ -115,6 +115,15 @@ static void say_remedy(const struct show *show, const struct remedy_row *row, FI
 		count_text(after, row->areas_after), row->exact ? "" : " or more");
 }
 
+/* Most of the map touches nothing: no reason between neighbours makes the count. */
+static void say_holes(const struct show *show, FILE *out)
+{
+	const struct findings *findings = &show->findings;
+
+	if (findings->holes > findings->touching_pairs && findings->holes >= GROUP_AREAS)
+		fputs("; holes, not seams, make the count", out);
+}
+
 static void say_group(const struct group_row *group, FILE *out)
 {
 	char areas[SHORT_TEXT];
@@ -143,6 +152,7 @@ void show_verdict(const struct show *show, const struct show_extra *extra, FILE 
 		fputs(", nothing worth mending", out);
 	else
 		fputs(", healthy", out);
+	say_holes(show, out);
 	if (pressure < LIMIT_FELT)
 		say_nearest(show, out);
 	if (extra->as_calls)
@@ -254,18 +264,6 @@ static void print_hidden(const struct show *show, FILE *out)
 		fputs("Numbers with a + can be higher for that.\n", out);
 }
 
-/* Most of the map touches nothing: no reason between neighbours makes the count. */
-static void print_holes(const struct show *show, FILE *out)
-{
-	const struct findings *findings = &show->findings;
-	char holes[SHORT_TEXT];
-
-	if (findings->holes <= findings->touching_pairs || findings->holes < GROUP_AREAS)
-		return;
-	fprintf(out, "\nHoles, not seams, make the count: behind %s mappings is free room.\n",
-		count_text(holes, findings->holes));
-}
-
 /* They cost no mapping, and no text of /proc shows them. */
 static void print_guards(const struct show *show, FILE *out)
 {
@@ -320,7 +318,6 @@ int show_screen(const struct show *show, const char *label, const struct show_ex
 		fputc('\n', out);
 		r = print_remedies(show, header, out);
 	}
-	print_holes(show, out);
 	print_guards(show, out);
 	print_hidden(show, out);
 	print_notes(show, out);
