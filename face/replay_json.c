@@ -47,6 +47,26 @@ static void write_difference(struct json *json, const struct replay_difference *
 	json_close(json, '}');
 }
 
+static void write_timings(struct json *json, const struct replay_report *report)
+{
+	char title[128];
+
+	json_open(json, "timings", '[');
+	for (size_t i = 0; i < report->nr_timings; i++) {
+		const struct mail_timing *timing = &report->timings[i];
+
+		json_open(json, NULL, '{');
+		snprintf(title, sizeof(title), "%.*s", (int)timing->title_len,
+			 timing->title ? timing->title : "");
+		json_string(json, "title", timing->title_len ? title : NULL);
+		json_uint(json, "real_ns", timing->real_ns);
+		json_uint(json, "user_ns", timing->user_ns);
+		json_uint(json, "sys_ns", timing->sys_ns);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
 static void write_trace(struct json *json, const struct replay_report *report)
 {
 	const struct trace_facts *facts = &report->facts;
@@ -76,6 +96,8 @@ static void write_trace(struct json *json, const struct replay_report *report)
 			write_difference(json, &report->first[i]);
 		json_close(json, ']');
 	}
+	if (report->nr_timings)
+		write_timings(json, report);
 	json_open(json, "notes", '[');
 	for (unsigned int i = 0; i < report->nr_notes; i++)
 		json_string(json, NULL, report->notes[i]);

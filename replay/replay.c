@@ -243,6 +243,13 @@ static int read_all(struct pass *pass)
 	return r;
 }
 
+static void take_timings(struct replay_report *report, const struct source *source)
+{
+	report->nr_timings = mail_timings(source, report->timings, REPLAY_MAX_TIMINGS);
+	if (report->nr_timings > REPLAY_MAX_TIMINGS)
+		report->nr_timings = REPLAY_MAX_TIMINGS;
+}
+
 int replay_run(struct source *source, const struct replay_options *options,
 	       struct replay_report *ret_report, struct trace_error *ret_error)
 {
@@ -270,6 +277,8 @@ int replay_run(struct source *source, const struct replay_options *options,
 	free(pass.lanes);
 	if (ret_report->trace)
 		ret_report->facts = *trace_facts(ret_report->trace);
+	if (source->kind == SOURCE_MAIL)
+		take_timings(ret_report, source);
 	if (ret_report->old_at_64_bits)
 		add_note(ret_report, "kernels up to 2.6.24 had no such addresses: their rules are "
 				     "applied to user space up to 2^47 - 4096, searched from "

@@ -15,6 +15,7 @@
 
 #include <seam/seam.h>
 
+#include "trace/mail.h"
 #include "trace/trace.h"
 
 /* Which memory counts as touched: joining depends on it (docs/replay.md). */
@@ -130,6 +131,7 @@ struct replay_difference {
 };
 
 #define REPLAY_MAX_DIFFERENCES 64
+#define REPLAY_MAX_TIMINGS 8
 
 struct replay_report {
 	struct trace *trace; /* open, for the names of files */
@@ -146,6 +148,8 @@ struct replay_report {
 	uint64_t checkpoints, differences, undetermined, resynced;
 	struct replay_difference first[REPLAY_MAX_DIFFERENCES];
 	unsigned int nr_first;
+	struct mail_timing timings[REPLAY_MAX_TIMINGS]; /* that a mail quotes */
+	size_t nr_timings;
 	const char *notes[TRACE_MAX_REASONS]; /* constant texts */
 	unsigned int nr_notes;
 };
