@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/index/index.h"
+#include "lib/index/search.h"
 #include "lib/memory.h"
 
 #define REACH UINT32_C(0xfffffffe) /* the farthest page from the base that is kept relative */
@@ -108,7 +109,9 @@ static void give(struct index *index, enum pool_kind kind, void *ptr)
 
 void index_init(struct index *index, const struct seam_alloc *alloc, unsigned int page_shift)
 {
-	*index = (struct index) { .alloc = alloc, .page_shift = page_shift };
+	*index = (struct index) { .alloc = alloc,
+				  .page_shift = page_shift,
+				  .search = search_detect() };
 }
 
 void index_destroy(struct index *index)
@@ -122,34 +125,53 @@ void index_destroy(struct index *index)
 	index_init(index, index->alloc, index->page_shift);
 }
 
-/* Searching a node: how many of its keys are no greater, without a branch for each. */
+/* Searching */
 
-static unsigned int count_u32(const uint32_t *keys, uint32_t key)
-{
-	unsigned int nr = 0;
+/* The first slot that ends behind @page; there is one. @count: plain_count32 or a faster one. */
+#define LEAF_SLOT(leaf, page, count)                                                               \
+	((page) < (leaf)->base ? 0                                                                 \
+	 : (page) - (leaf)->base > (uint64_t)(REACH)                                               \
+		 ? (leaf)->node.nr - 1u                                                            \
+		 : count((leaf)->end, (uint32_t)((page) - (leaf)->base)))
 
-	for (unsigned int i = 0; i < LEAF_SLOTS; i++)
-		nr += keys[i] <= key;
-	return nr;
-}
-
-static unsigned int count_u64(const uint64_t *keys, uint64_t key)
-{
-	unsigned int nr = 0;
-
-	for (unsigned int i = 0; i < INNER_SLOTS; i++)
-		nr += keys[i] <= key;
-	return nr;
-}
-
-/* The first slot that ends behind @page; there is one. */
 static unsigned int leaf_slot(const struct leaf *leaf, uint64_t page)
 {
-	if (page < leaf->base)
-		return 0;
-	if (page - leaf->base > REACH)
-		return leaf->node.nr - 1u;
-	return count_u32(leaf->end, (uint32_t)(page - leaf->base));
+	return LEAF_SLOT(leaf, page, simd_count32);
+}
+
+/* Down to the area that ends behind @page; there is one. One such function a kind of search. */
+#define DEFINE_DESCEND(name, target, count32, count64)                                             \
+	target static void name(const struct index_node *node, uint64_t page,                      \
+				struct cursor *ret_cursor)                                         \
+	{                                                                                          \
+		const struct leaf *leaf;                                                           \
+                                                                                                   \
+		while (node->level) {                                                              \
+			const struct inner *inner = (const struct inner *)node;                    \
+                                                                                                   \
+			node = inner->child[count64(inner->end, page)];                            \
+		}                                                                                  \
+		leaf = (const struct leaf *)node;                                                  \
+		ret_cursor->node = (void *)leaf;                                                   \
+		ret_cursor->slot = LEAF_SLOT(leaf, page, count32);                                 \
+	}
+
+DEFINE_DESCEND(descend_simd, , simd_count32, simd_count64)
+#ifdef SEARCH_X86
+DEFINE_DESCEND(descend_avx2, TARGET_AVX2, avx2_count32, avx2_count64)
+DEFINE_DESCEND(descend_avx512, TARGET_AVX512, avx512_count32, avx512_count64)
+#endif
+
+static void descend(const struct index *index, uint64_t page, struct cursor *ret_cursor)
+{
+#ifdef SEARCH_X86
+	if (index->search == SEARCH_AVX512)
+		descend_avx512(index->root, page, ret_cursor);
+	else if (index->search == SEARCH_AVX2)
+		descend_avx2(index->root, page, ret_cursor);
+	else
+#endif
+		descend_simd(index->root, page, ret_cursor);
 }
 
 static uint64_t start_of(const struct leaf *leaf, unsigned int slot)
@@ -223,6 +245,47 @@ static void refresh(struct index_node *node)
 		parent->end[slot] = end;
 		parent->gap[slot] = gap;
 	}
+}
+
+/* The larger of the gaps within the leaf that the area borders on. */
+static uint64_t gap_beside(const struct leaf *leaf, unsigned int slot)
+{
+	uint32_t below = slot ? leaf->start[slot] - leaf->end[slot - 1] : 0;
+	uint32_t above = slot + 1u < leaf->node.nr ? leaf->start[slot + 1] - leaf->end[slot] : 0;
+
+	return below > above ? below : above;
+}
+
+/* The page behind the last area of a node has changed, and nothing else of it. */
+static void pass_end(const struct index_node *node, uint64_t end)
+{
+	for (; node->parent; node = &node->parent->node) {
+		node->parent->end[node->slot] = end;
+		if (node->slot + 1u < node->parent->node.nr) {
+			/* the gap behind it is the parent's */
+			refresh(&node->parent->node);
+			return;
+		}
+	}
+}
+
+/*
+ * refresh for an area that has changed in place, so that a run of such changes costs little: what
+ * the parent knows changes only at the leaf's edges, or when its largest gap has to do with it.
+ * @before: gap_beside() before the change.
+ */
+static void refresh_stored(struct leaf *leaf, unsigned int slot, uint64_t before)
+{
+	const struct inner *parent = leaf->node.parent;
+	uint64_t largest;
+
+	if (!parent)
+		return;
+	largest = parent->gap[leaf->node.slot];
+	if (!slot || before == largest || gap_beside(leaf, slot) > largest)
+		refresh(&leaf->node);
+	else if (slot + 1u == leaf->node.nr)
+		pass_end(&leaf->node, leaf->last_end);
 }
 
 static void set_child(struct inner *inner, unsigned int slot, struct index_node *child)
@@ -647,20 +710,20 @@ static struct leaf *place_area(struct index *index, struct leaf *leaf, unsigned 
 bool index_seek(const struct index *index, uint64_t addr, struct cursor *ret_cursor)
 {
 	uint64_t page = addr >> index->page_shift;
-	const struct index_node *node = index->root;
+	const struct leaf *last = index->last, *run = index->run;
 
-	if (!node || index->last->last_end <= page) {
+	if (!last || last->last_end <= page) {
 		ret_cursor->node = index->last;
-		ret_cursor->slot = node ? index->last->node.nr : 0;
+		ret_cursor->slot = last ? last->node.nr : 0;
 		return false;
 	}
-	while (node->level) {
-		const struct inner *inner = (const struct inner *)node;
-
-		node = inner->child[count_u64(inner->end, page)];
+	/* calls come in runs: most often it is the leaf that was changed last */
+	if (run && page >= start_of(run, 0) && page < run->last_end) {
+		ret_cursor->node = index->run;
+		ret_cursor->slot = leaf_slot(run, page);
+		return true;
 	}
-	ret_cursor->node = (struct leaf *)node;
-	ret_cursor->slot = leaf_slot((const struct leaf *)node, page);
+	descend(index, page, ret_cursor);
 	return true;
 }
 
@@ -811,7 +874,7 @@ int index_store(struct index *index, struct cursor *cursor, const struct area *a
 {
 	struct leaf *leaf = cursor->node;
 	unsigned int slot = (unsigned int)cursor->slot;
-	uint64_t start = area->start >> index->page_shift;
+	uint64_t start = area->start >> index->page_shift, gap;
 
 	if (!within_reach(leaf, start)) {
 		/* its start moves far away from the others of its leaf */
@@ -823,8 +886,11 @@ int index_store(struct index *index, struct cursor *cursor, const struct area *a
 	if (((area->pgoff != start && !leaf->pgoff) || (area->tag && !leaf->tag)) &&
 	    ensure(index, POOL_COLD, 4))
 		return -SEAM_EALLOC;
+	gap = gap_beside(leaf, slot);
 	write_slot(index, leaf, slot, area);
-	refresh(&leaf->node);
+	refresh_stored(leaf, slot, gap);
+	index->run = leaf;
+	index->run_slot = slot;
 	return 0;
 }
 

@@ -58,6 +58,7 @@ struct index {
 	const struct seam_alloc *alloc;
 	unsigned int page_shift;
 	unsigned int height; /* levels above the leaves */
+	int search;	     /* enum search_kind */
 	size_t nr;
 	struct index_node *root;
 	struct leaf *last;
