@@ -699,6 +699,20 @@ static bool hangs_on_pages(const struct generator *gen, const struct world *worl
 	return false;
 }
 
+/* Kernels differ in whether one userfaultfd may take back what another one has (6.16). */
+static bool others_uffd(const struct world *world, const struct op *op, const uint64_t *args)
+{
+	uint64_t at = args[2];
+	struct seam_area area;
+
+	if (op->call != TRACE_CALL_uffd_ioctl || args[1] != UFFDIO_UNREGISTER)
+		return false;
+	while (seam_area_next(world->space, &at, &area) && area.start < args[2] + args[3])
+		if (area.uffd && area.uffd != args[0])
+			return true;
+	return false;
+}
+
 void generate_next(struct generator *gen, const struct world *world, const struct script *script,
 		   struct op *ret_op)
 {
@@ -713,7 +727,8 @@ void generate_next(struct generator *gen, const struct world *world, const struc
 	do {
 		make(gen, world, ret_op);
 	} while (!op_resolve(ret_op, script->result, args) || !harmless(world, ret_op, args) ||
-		 !modest(ret_op, args) || hangs_on_pages(gen, world, ret_op, args));
+		 !modest(ret_op, args) || hangs_on_pages(gen, world, ret_op, args) ||
+		 others_uffd(world, ret_op, args));
 }
 
 static void add_region(struct generator *gen, const struct region *region)

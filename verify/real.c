@@ -123,12 +123,12 @@ static int64_t set_process(const uint64_t *a)
 	return prctl((int)a[0], a[1], a[2], a[3], a[4]) ? -errno : 0;
 }
 
-/* The node mask stands in the argument itself. */
+/* The node mask stands in the argument itself; a mask of no bits is none. */
 static int64_t bind(const uint64_t *a)
 {
 	unsigned long nodes = a[3];
 
-	return syscall(SYS_mbind, a[0], a[1], a[2], &nodes, a[4], a[5]) ? -errno : 0;
+	return syscall(SYS_mbind, a[0], a[1], a[2], a[4] ? &nodes : NULL, a[4], a[5]) ? -errno : 0;
 }
 
 static int new_uffd(void)

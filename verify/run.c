@@ -12,7 +12,6 @@
 #include "verify/shrink.h"
 
 #define LOOK_NS 100000000     /* between looks at how far it is */
-#define SHRINK_MAX 3	      /* findings whose scripts are made short */
 #define WORLD_EPISODES 64     /* then another kind of process */
 #define MANY_AREAS_CALLS 8000 /* calls of an episode that begins by filling the map */
 
@@ -75,7 +74,7 @@ static void keep_finding(const struct root *root)
 	finding->kind = root->world->kind;
 	run->kept = run->play.script;
 	run->kept.nr = finding->mismatch.at + 1;
-	if (run->nr_findings < SHRINK_MAX && shrink(&run->kept, &run->tried, shows, (void *)root)) {
+	if (shrink(&run->kept, &run->tried, shows, (void *)root)) {
 		finding->mismatch = run->play.mismatch;
 		run->kept.nr = finding->mismatch.at + 1;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verify/shrink.h"
 
-#define MAX_TRIES 3000
+#define MAX_TRIES 2000
 
 struct work {
 	struct script *script, *room;
