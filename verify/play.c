@@ -111,22 +111,41 @@ static int skip(struct play *play)
 	return 0;
 }
 
-static void say_mismatch(struct player *player, const struct op *op, const uint64_t *args)
+bool mismatch_alike(const struct mismatch *a, const struct mismatch *b)
+{
+	/* what only the whole map shows, any call may have brought about */
+	if (a->in_all || b->in_all)
+		return a->in_all == b->in_all;
+	return a->kind == b->kind && a->errors[0] == b->errors[0] && a->errors[1] == b->errors[1];
+}
+
+static int32_t error_of(const struct outcome *outcome)
+{
+	return outcome->result < 0 ? (int32_t)outcome->result : 0;
+}
+
+static struct mismatch *new_mismatch(struct player *player, const struct op *op,
+				     const uint64_t *args, const struct outcome *model,
+				     const struct outcome *real)
 {
 	struct play *play = player->play;
+	struct mismatch *mismatch = &play->mismatch;
 
 	play->found = true;
-	play->mismatch.at = play->next;
-	op_text_resolved(play->mismatch.call, op, args);
+	mismatch->at = play->next;
+	mismatch->in_all = false;
+	mismatch->kind = op->call;
+	mismatch->errors[0] = error_of(model);
+	mismatch->errors[1] = error_of(real);
+	op_text_resolved(mismatch->call, op, args);
+	return mismatch;
 }
 
 static void say_results(struct player *player, const struct op *op, const uint64_t *args,
 			const struct outcome *model, const struct outcome *real)
 {
-	struct mismatch *mismatch = &player->play->mismatch;
+	struct mismatch *mismatch = new_mismatch(player, op, args, model, real);
 
-	say_mismatch(player, op, args);
-	mismatch->in_all = false;
 	outcome_text(mismatch->expected, op, model);
 	outcome_text(mismatch->found, op, real);
 }
@@ -134,10 +153,9 @@ static void say_results(struct player *player, const struct op *op, const uint64
 static void say_areas(struct player *player, const struct op *op, const uint64_t *args,
 		      const struct outcome *real, const struct difference *difference, bool in_all)
 {
-	struct mismatch *mismatch = &player->play->mismatch;
+	struct mismatch *mismatch = new_mismatch(player, op, args, real, real);
 	char result[OP_TEXT_SIZE];
 
-	say_mismatch(player, op, args);
 	mismatch->in_all = in_all;
 	outcome_text(result, op, real);
 	snprintf(mismatch->expected, sizeof(mismatch->expected), "%s, areas\n%s", result,

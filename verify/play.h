@@ -18,12 +18,17 @@
 
 /* One call at which model and kernel part. */
 struct mismatch {
-	uint32_t at; /* the operation's number - 1 */
-	bool in_all; /* seen by the comparison of the whole map */
+	uint32_t at;	   /* the operation's number - 1 */
+	bool in_all;	   /* seen by the comparison of the whole map */
+	uint8_t kind;	   /* of the call: enum trace_call */
+	int32_t errors[2]; /* of model and kernel; 0 for success */
 	char call[OP_TEXT_SIZE];
 	char expected[DIFFERENCE_SIZE + 2 * OP_TEXT_SIZE]; /* the model's result or areas */
 	char found[DIFFERENCE_SIZE + 2 * OP_TEXT_SIZE];	   /* the kernel's */
 };
+
+/* Whether two are alike but for addresses: the same call, the same results. */
+bool mismatch_alike(const struct mismatch *a, const struct mismatch *b);
 
 /* Lies in memory that the processes share. */
 struct play {

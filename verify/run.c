@@ -51,7 +51,7 @@ static void count(struct run *run)
 	run->play.calls = run->play.skipped = run->play.whole = 0;
 }
 
-/* Whether a script shows a mismatch. One that cannot be played shows none. */
+/* Whether a script shows the mismatch that is sought. One that cannot be played does not. */
 static bool shows(void *ctx, struct script *script, bool all_each_time)
 {
 	const struct root *root = ctx;
@@ -59,7 +59,9 @@ static bool shows(void *ctx, struct script *script, bool all_each_time)
 	bool found;
 
 	play->script = *script;
-	found = !play_script(play, root->world, all_each_time) && play->found;
+	found = !play_script(play, root->world, all_each_time) && play->found &&
+		mismatch_alike(&play->mismatch,
+			       &root->run->finding[root->run->nr_findings].mismatch);
 	play->calls = play->skipped = play->whole = 0;
 	return found;
 }
@@ -74,11 +76,13 @@ static void keep_finding(const struct root *root)
 	finding->kind = root->world->kind;
 	run->kept = run->play.script;
 	run->kept.nr = finding->mismatch.at + 1;
+	/* for shows(), and for what cannot be shown again */
+	finding->script = run->kept;
 	if (shrink(&run->kept, &run->tried, shows, (void *)root)) {
 		finding->mismatch = run->play.mismatch;
 		run->kept.nr = finding->mismatch.at + 1;
+		finding->script = run->kept;
 	}
-	finding->script = run->kept;
 	run->nr_findings++;
 }
 

@@ -64,5 +64,6 @@ bool shrink(struct script *script, struct script *room, shows_fn shows, void *ct
 		pass(&work, nr);
 	while (pass(&work, 1))
 		;
-	return shows(ctx, script, script->nr <= 64);
+	/* seen by the whole map, it may be seen earlier still */
+	return (script->nr <= 64 && shows(ctx, script, true)) || shows(ctx, script, false);
 }

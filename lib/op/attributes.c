@@ -119,6 +119,19 @@ static int register_part(struct seam_space *space, struct cursor *cursor, uint64
 	return modify_range(space, cursor, start, end, &attr);
 }
 
+/*
+ * Anonymous, shmem and hugetlb memory (6.18 vma_can_userfault). SysV segments have operations of
+ * their own and do not count as shmem.
+ */
+static bool can_be_watched(const struct attr *attr)
+{
+	uint32_t shmem = attr->traits & (SEAM_TRAIT_SHMEM | SEAM_TRAIT_CLOSE);
+
+	if (attr->flags & SEAM_VM_DROPPABLE)
+		return false;
+	return !attr->file || attr->flags & SEAM_VM_HUGETLB || shmem == SEAM_TRAIT_SHMEM;
+}
+
 /* What any area of the range forbids, looked at before the first is changed. */
 static int may_register(const struct seam_space *space, uint64_t start, uint64_t end,
 			const struct registration *wanted)
@@ -136,10 +149,7 @@ static int may_register(const struct seam_space *space, uint64_t start, uint64_t
 			break;
 		attr = area_attr(space, &area);
 		some = true;
-		if (attr->file && !(attr->traits & SEAM_TRAIT_SHMEM) &&
-		    !(attr->flags & SEAM_VM_HUGETLB))
-			return -SEAM_EINVAL;
-		if (attr->flags & SEAM_VM_DROPPABLE)
+		if (!can_be_watched(attr))
 			return -SEAM_EINVAL;
 		if (!(attr->flags & SEAM_VM_MAYWRITE))
 			return -SEAM_EPERM;
@@ -188,18 +198,32 @@ static int unregister_part(struct seam_space *space, struct cursor *cursor, uint
 	return modify_range(space, cursor, start, end, &attr);
 }
 
+/* 6.18 fs/userfaultfd.c userfaultfd_unregister: there must be memory, all of a kind that can be. */
+static int may_unregister(const struct seam_space *space, uint64_t start, uint64_t end)
+{
+	struct cursor cursor;
+	struct area area;
+	bool some = false;
+
+	for (bool more = index_seek(&space->index, start, &cursor); more;
+	     more = index_next(&space->index, &cursor)) {
+		index_load(&space->index, &cursor, &area);
+		if (area.start >= end)
+			break;
+		some = true;
+		if (!can_be_watched(area_attr(space, &area)))
+			return -SEAM_EINVAL;
+	}
+	return some ? 0 : -SEAM_EINVAL;
+}
+
 int linux_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len)
 {
 	uint64_t mask = page_size(space) - 1;
-	struct cursor cursor;
-	struct area area;
+	int err;
 
 	if (!len || (addr | len) & mask || addr >= space->user_end || len > space->user_end - addr)
 		return -SEAM_EINVAL;
-	if (!index_seek(&space->index, addr, &cursor))
-		return -SEAM_EINVAL;
-	index_load(&space->index, &cursor, &area);
-	if (area.start >= addr + len)
-		return -SEAM_EINVAL;
-	return passing_holes(space, addr, addr + len, unregister_part, NULL);
+	err = may_unregister(space, addr, addr + len);
+	return err ? err : passing_holes(space, addr, addr + len, unregister_part, NULL);
 }

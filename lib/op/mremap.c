@@ -364,6 +364,17 @@ static int move_to(struct seam_space *space, struct remap *remap)
 }
 
 /*
+ * Not so what a userfaultfd watches, and files that choose their own addresses: of those known here,
+ * SysV segments (6.18 vma_multi_allowed).
+ */
+static bool moves_among_others(const struct attr *attr)
+{
+	const uint32_t segment = SEAM_TRAIT_SHMEM | SEAM_TRAIT_CLOSE;
+
+	return !attr->uffd && (attr->traits & segment) != segment;
+}
+
+/*
  *	[ A  ]   [B][C   ]	->	[ A' ]   [B'][C'  ]
  *
  * Each area on its own, the gaps between them kept; stops at the first that cannot be moved
@@ -389,7 +400,7 @@ static int move_several(struct seam_space *space, struct remap *remap)
 		part.old_len = (area.end < end ? area.end : end) - part.addr;
 		part.new_len = part.old_len;
 		part.new_addr = target + (part.addr - start);
-		if (area_attr(space, &area)->uffd && (at != start || area.end < end))
+		if (!moves_among_others(area_attr(space, &area)) && (at != start || area.end < end))
 			return -SEAM_EFAULT;
 		at = area.end;
 		err = check_source(space, &part);
