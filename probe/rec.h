@@ -106,6 +106,13 @@ struct rec_task {
 
 #define REC_CHAINS 4096
 
+/* A task that has stopped or ended, as waitpid told. */
+struct rec_status {
+	pid_t tid; /* 0: taken out */
+	int status;
+};
+#define REC_BATCH 64
+
 struct rec {
 	const struct record_options *options;
 	struct record_result *result;
@@ -116,6 +123,8 @@ struct rec {
 	uint64_t began_ns;
 	struct rec_task *chains[REC_CHAINS];
 	unsigned int nr_tasks, nr_waiting;
+	struct rec_status batch[REC_BATCH]; /* told, and not handled yet: [batch_at, nr_batch) */
+	unsigned int batch_at, nr_batch;
 	uint32_t nr_spaces;
 	struct rec_held *held[REC_HELD_CHAINS];
 	struct rec_file described;

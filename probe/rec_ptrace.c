@@ -16,12 +16,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "probe/procfs.h"
 #include "probe/rec.h"
 #include "probe/rights.h"
 
 #define TICK_US 20000 /* how often held tasks are looked after */
-/* A child whose parent was killed before its event could be told is taken after this time. */
+/* A child whose parent was killed before its event could be told is taken after this time, */
 #define ORPHAN_NS UINT64_C(200000000)
+/* or this one where another thread of the parent lives on. */
+#define MUTE_PARENT_NS UINT64_C(10000000000)
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
 /* ---- signals to the recorder ---- */
@@ -192,6 +195,18 @@ static void stop_waiting(struct rec *rec, struct rec_task *task)
 	rec->nr_waiting--;
 }
 
+/* The status of @tid out of what has been told already. */
+static bool take_told(struct rec *rec, pid_t tid, int *ret_status)
+{
+	for (unsigned int i = rec->batch_at; i < rec->nr_batch; i++)
+		if (rec->batch[i].tid == tid) {
+			*ret_status = rec->batch[i].status;
+			rec->batch[i].tid = 0;
+			return true;
+		}
+	return false;
+}
+
 /*
  * The parent stands at its event. Its child stops before it has run at all; that is waited for here,
  * so that its space is told before the parent goes on.
@@ -200,12 +215,14 @@ static void on_birth(struct rec *rec, struct rec_task *parent, int event)
 {
 	pid_t tid = (pid_t)event_message(parent->tid);
 	struct rec_task *child = tid ? rec_add_task(rec, tid) : NULL;
-	int status;
+	int status = 0;
 
 	if (!child || child->process)
 		return;
 	if (!child->started) {
-		if (waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status)) {
+		if (!take_told(rec, tid, &status) && waitpid(tid, &status, __WALL) != tid)
+			status = 0;
+		if (!WIFSTOPPED(status)) { /* killed before it ran */
 			rec_drop_task(rec, child);
 			return;
 		}
@@ -216,12 +233,54 @@ static void on_birth(struct rec *rec, struct rec_task *parent, int event)
 	rec_resume(rec, child, 0);
 }
 
+/* A number behind "KEY:" in /proc/TID/status; 0 when the task is gone. */
+static pid_t status_number(pid_t tid, const char *key)
+{
+	char text[4096];
+	uint64_t value = 0;
+
+	if (procfs_read(text, sizeof(text), "/proc/%d/status", (int)tid) > 0)
+		procfs_field(text, key, &value);
+	return (pid_t)value;
+}
+
+static struct rec_task *task_of_process(struct rec *rec, pid_t pid)
+{
+	for (unsigned int i = 0; i < REC_CHAINS; i++)
+		for (struct rec_task *task = rec->chains[i]; task; task = task->next)
+			if (task->process && task->process->pid == pid)
+				return task;
+	return NULL;
+}
+
+/* A task that stopped before its parent's event: a thread's process is known without it. */
+static bool place_thread(struct rec *rec, struct rec_task *task)
+{
+	pid_t pid = status_number(task->tid, "Tgid");
+	struct rec_task *sibling = pid && pid != task->tid ? task_of_process(rec, pid) : NULL;
+
+	if (!sibling)
+		return false;
+	rec->result->threads++;
+	rec_set_process(task, sibling->process);
+	if (sibling->space)
+		rec_set_space(task, sibling->space);
+	return true;
+}
+
+/* A child's parent that may still have an event to tell of it. */
+static bool has_parent(struct rec *rec, const struct rec_task *child, uint64_t now_ns)
+{
+	return now_ns - child->waiting_ns < MUTE_PARENT_NS &&
+	       task_of_process(rec, status_number(child->tid, "PPid"));
+}
+
 static void take_orphans(struct rec *rec, uint64_t now_ns)
 {
 	for (unsigned int i = 0; i < REC_CHAINS && rec->nr_waiting; i++)
 		for (struct rec_task *task = rec->chains[i]; task; task = task->next) {
 			if (task->process || !task->waiting_ns ||
-			    now_ns - task->waiting_ns < ORPHAN_NS)
+			    now_ns - task->waiting_ns < ORPHAN_NS || has_parent(rec, task, now_ns))
 				continue;
 			stop_waiting(rec, task);
 			adopt_orphan(rec, task);
@@ -236,6 +295,7 @@ static struct rec_task *merge_threads(struct rec *rec, pid_t pid, pid_t caller)
 {
 	struct rec_task *task = rec_find_task(rec, caller);
 	struct rec_process *process = task ? task->process : NULL;
+	int status;
 
 	for (unsigned int i = 0; process && process->nr_tasks > 1 && i < REC_CHAINS; i++) {
 		struct rec_task *other = rec->chains[i], *next;
@@ -244,6 +304,7 @@ static struct rec_task *merge_threads(struct rec *rec, pid_t pid, pid_t caller)
 			next = other->next;
 			if (other == task || other->process != process)
 				continue;
+			take_told(rec, other->tid, &status);
 			rec_leave_space(rec, other, REC_END_EXEC, 0);
 			rec_drop_task(rec, other);
 		}
@@ -327,7 +388,7 @@ static void on_event_stop(struct rec *rec, struct rec_task *task, int sig)
 	bool first = !task->started;
 
 	task->started = true;
-	if (first && !task->process) {
+	if (first && !task->process && !place_thread(rec, task)) {
 		task->waiting_ns = clock_ns();
 		rec->nr_waiting++;
 	} else if (rec->detaching && !task->in_call && !task->is_held) {
@@ -418,24 +479,56 @@ static void begin_detaching(struct rec *rec)
 			ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL);
 }
 
+/*
+ * Waits for the next stop, and takes all that there are at this moment: waitpid looks at the tasks in
+ * one and the same order each time, so that busy ones would keep others from ever being seen.
+ */
+static int gather_batch(struct rec *rec)
+{
+	struct rec_status *next = rec->batch;
+	int flags = __WALL;
+
+	rec->batch_at = rec->nr_batch = 0;
+	while (rec->nr_batch < REC_BATCH) {
+		next->tid = waitpid(-1, &next->status, flags);
+		if (next->tid <= 0)
+			break;
+		next++;
+		rec->nr_batch++;
+		if (rec->nr_tasks == 1)
+			break;
+		flags = __WALL | WNOHANG;
+	}
+	return rec->nr_batch ? 0 : -errno;
+}
+
+static void handle_batch(struct rec *rec)
+{
+	while (rec->batch_at < rec->nr_batch) {
+		struct rec_status *next = &rec->batch[rec->batch_at++];
+
+		if (next->tid)
+			take_status(rec, next->tid, next->status);
+	}
+}
+
 static void follow(struct rec *rec)
 {
-	int status;
-	pid_t tid;
-
 	while (rec->nr_tasks) {
+		int err;
+
 		set_ticking(rec->nr_waiting);
 		if (signalled.stop && !rec->detaching)
 			begin_detaching(rec);
-		tid = waitpid(-1, &status, __WALL);
-		if (tid > 0) {
-			take_status(rec, tid, status);
-		} else if (errno == EINTR && rec->nr_waiting) {
+		err = gather_batch(rec);
+		if (!err) {
+			handle_batch(rec);
+		} else if (err == -EINTR && rec->nr_waiting) {
 			uint64_t now_ns = clock_ns();
 
 			rec_release_old(rec, now_ns);
 			take_orphans(rec, now_ns);
-		} else if (errno != EINTR) {
+		} else if (err != -EINTR) {
 			break;
 		}
 	}
