@@ -265,6 +265,19 @@ static int finish(const struct options *options, const struct output *output,
 	return options->pid ? EXIT_DONE : result->status;
 }
 
+/* A closed pipe is an error to tell; but the program shall not inherit that it is ignored. */
+static int open_writer(const struct output *output, const struct trace_host *host,
+		       struct data_writer **ret_writer)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+	int err;
+
+	sigaction(SIGPIPE, &ignore, &before);
+	err = data_writer_open(output->fd, host, TICK_NS, ret_writer);
+	sigaction(SIGPIPE, &before, NULL);
+	return err;
+}
+
 static int record_into(const struct options *options, const struct output *output)
 {
 	struct record_options record = { .argv = options->pid ? NULL : options->program,
@@ -277,7 +290,7 @@ static int record_into(const struct options *options, const struct output *outpu
 	int err, write_err;
 
 	record_host(&host);
-	err = data_writer_open(output->fd, &host, TICK_NS, &record.writer);
+	err = open_writer(output, &host, &record.writer);
 	if (err)
 		return cmd_fail(EXIT_SEAM_FAILED, "%s: %s", output->path, strerror(-err));
 	err = record_run(&record, &result);
@@ -301,7 +314,6 @@ static int run_record(int argc, char **argv)
 		status = open_output(&options, &output);
 	if (status)
 		return status;
-	signal(SIGPIPE, SIG_IGN);
 	status = record_into(&options, &output);
 	if (output.fd != STDOUT_FILENO)
 		close(output.fd);

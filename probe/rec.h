@@ -143,7 +143,7 @@ void rec_write_in(struct rec *rec, const struct rec_task *task, const struct rec
 /* Bytes of a stopped task's memory; -1 unless all are there. */
 int rec_peek(pid_t tid, uint64_t addr, void *to, size_t size);
 /* Lets a stopped task go on, with @sig. */
-void rec_resume(const struct rec *rec, struct rec_task *task, int sig);
+void rec_resume(struct rec *rec, struct rec_task *task, int sig);
 
 /* ---- rec_filter.c ---- */
 

@@ -70,6 +70,7 @@ static void take_signals(void)
 	sigaction(SIGCHLD, &(struct sigaction) { .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP },
 		  NULL);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN); /* nobody reads our messages any more */
 }
 
 /* Ticks only while somebody waits. */
@@ -113,12 +114,14 @@ int rec_peek(pid_t tid, uint64_t addr, void *to, size_t size)
 	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == (ssize_t)size ? 0 : -1;
 }
 
-void rec_resume(const struct rec *rec, struct rec_task *task, int sig)
+void rec_resume(struct rec *rec, struct rec_task *task, int sig)
 {
 	enum __ptrace_request request = rec->all_calls || task->in_call ? PTRACE_SYSCALL
 									: PTRACE_CONT;
 
 	if (rec->detaching && !task->in_call) {
+		if (task->space && task->space->nr_users == 1)
+			rec_write_truth(rec, task);
 		request = PTRACE_DETACH;
 		task->detached = true;
 	}
@@ -392,8 +395,6 @@ static void on_event_stop(struct rec *rec, struct rec_task *task, int sig)
 		task->waiting_ns = clock_ns();
 		rec->nr_waiting++;
 	} else if (rec->detaching && !task->in_call && !task->is_held) {
-		if (task->space && task->space->nr_users == 1)
-			rec_write_truth(rec, task);
 		rec_resume(rec, task, is_stop_signal(sig) ? SIGSTOP : 0);
 	} else if (is_stop_signal(sig)) {
 		ptrace(PTRACE_LISTEN, task->tid, NULL, NULL); /* until SIGCONT, as it would alone */
