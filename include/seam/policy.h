@@ -78,18 +78,18 @@ extern "C" {
 	X(anon_pgoff, "offsets of anonymous memory, up to 2.6.24: 0 the caller's, 1 kept right "   \
 		      "by downward joins (2.6.0), 2 the address (2.6.7-)")                         \
 	/* up to 2.6.24: placement, limits, flags, errors */                                       \
-	X(old_search, "search for free memory, up to 2.6.24: 1 upward from the hint; 2 the hint "  \
-		      "or upward from the base (2.4.10); 3 from where the last ended (2.6.0); 4 "  \
-		      "so downward (2.6.12); 5 and the largest hole known (2.6.24)")               \
+	X(old_search, "search for free memory, up to 2.6.24: 0 upward from the hint; 1 the hint "  \
+		      "or upward from the base (2.4.10); 2 from where the last ended (2.6.0); 3 "  \
+		      "so downward (2.6.12); 4 and the largest hole known (2.6.24)")               \
 	X(cut_limit, "up to 2.6.24, at the area limit: 0 only munmap of an area's middle is "      \
 		     "refused; 1 every cut (2.6.0-)")                                              \
 	X(move_limit, "up to 2.6.24, mremap looks at the area limit before it moves (2.6.6-)")     \
-	X(mmap_args, "up to 2.6.24, errors of mmap: 1 of 2.2-2.4.9, 2 of 2.4.10, 3 of 2.6.0, 4 "   \
+	X(mmap_args, "up to 2.6.24, errors of mmap: 0 of 2.2-2.4.9, 1 of 2.4.10, 2 of 2.6.0, 3 "   \
 		     "of 2.6.24")                                                                  \
-	X(mprotect_args, "up to 2.6.24, errors of mprotect: 1 of 2.2-2.4, 2 of 2.6.0, 3 of "       \
-			 "2.6.6, 4 of 2.6.24")                                                     \
-	X(mremap_args, "up to 2.6.24, arguments of mremap: 1 flags are ignored (2.2), 2 of 2.4, "  \
-		       "3 of 2.6.0, 4 of 2.6.6")                                                   \
+	X(mprotect_args, "up to 2.6.24, errors of mprotect: 0 of 2.2-2.4, 1 of 2.6.0, 2 of "       \
+			 "2.6.6, 3 of 2.6.24")                                                     \
+	X(mremap_args, "up to 2.6.24, arguments of mremap: 0 flags are ignored (2.2), 1 of 2.4, "  \
+		       "2 of 2.6.0, 3 of 2.6.6")                                                   \
 	X(madvise_args, "up to 2.6.24, madvise: 0 no such call (2.2), 1 of 2.4, 2 of 2.6.0, 3 of " \
 			"2.6.12, 4 of 2.6.24")                                                     \
 	X(byte_offsets, "offsets of files are kept in bytes and wrap as such (2.2)")               \

@@ -14,10 +14,10 @@
 #include "lib/steps/steps.h"
 
 /* Values of the rules that have more than two; seam/policy.h says what each means. */
-enum { SEARCH_HINT = 1, SEARCH_BASE, SEARCH_CACHE, SEARCH_DOWN, SEARCH_HOLE };
-enum { MMAP_2_2 = 1, MMAP_2_4_10, MMAP_2_6_0, MMAP_2_6_24 };
-enum { MPROTECT_2_2 = 1, MPROTECT_2_6_0, MPROTECT_2_6_6, MPROTECT_2_6_24 };
-enum { MREMAP_2_2 = 1, MREMAP_2_4, MREMAP_2_6_0, MREMAP_2_6_6 };
+enum { SEARCH_HINT, SEARCH_BASE, SEARCH_CACHE, SEARCH_DOWN, SEARCH_HOLE };
+enum { MMAP_2_2, MMAP_2_4_10, MMAP_2_6_0, MMAP_2_6_24 };
+enum { MPROTECT_2_2, MPROTECT_2_6_0, MPROTECT_2_6_6, MPROTECT_2_6_24 };
+enum { MREMAP_2_2, MREMAP_2_4, MREMAP_2_6_0, MREMAP_2_6_6 };
 enum { MADVISE_2_4 = 1, MADVISE_2_6_0, MADVISE_2_6_12, MADVISE_2_6_24 };
 enum { TYPES_PRIVATE, TYPES_ANY, TYPES_BOTH };
 enum { PGOFF_GIVEN, PGOFF_KEPT, PGOFF_ADDRESS };

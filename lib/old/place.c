@@ -146,7 +146,7 @@ int place_search(struct seam_space *space, uint64_t hint, uint64_t len, uint64_t
 
 	if (len > space->user_end)
 		return -SEAM_ENOMEM;
-	if (search <= SEARCH_HINT)
+	if (search == SEARCH_HINT)
 		return first_fit(space, addr ? addr : space->legacy_base, len, ret_addr)
 			       ? 0
 			       : -SEAM_ENOMEM;

@@ -6,9 +6,9 @@
 #include "lib/policy/policy.h"
 
 #define RULES_2_4                                                                                  \
-	RULE(offset, 1), RULE(file, 1), RULE(mprotect_args, 1), RULE(mremap_args, 2),              \
-		RULE(madvise_args, 1), RULE(munmap_empty, 1), RULE(heap_exec, 1),                  \
-		RULE(lock_capable, 1), RULE(data_start, 1)
+	RULE(offset, 1), RULE(file, 1), RULE(mremap_args, 1), RULE(madvise_args, 1),               \
+		RULE(munmap_empty, 1), RULE(heap_exec, 1), RULE(lock_capable, 1),                  \
+		RULE(data_start, 1)
 
 const struct seam_policy policy_linux_2_4_2 = {
 	.name = "linux-2.4.2",
@@ -20,8 +20,6 @@ const struct seam_policy policy_linux_2_4_2 = {
 		RULES_2_4,
 		RULE(brk_join, 2),
 		RULE(area_tree, 1),
-		RULE(old_search, 1),
-		RULE(mmap_args, 1),
 		RULE(anon_types, 1),
 		RULE(grows_file, 1),
 	},
@@ -38,8 +36,6 @@ const struct seam_policy policy_linux_2_4_3 = {
 		RULE(mmap_join, 2),
 		RULE(brk_join, 2),
 		RULE(area_tree, 1),
-		RULE(old_search, 1),
-		RULE(mmap_args, 1),
 		RULE(anon_types, 2),
 		RULE(grows_file, 1),
 	},
@@ -58,8 +54,8 @@ const struct seam_policy policy_linux_2_4_10 = {
 		RULE(mprotect_join, 3),
 		RULE(mremap_join, 3),
 		RULE(area_tree, 2),
-		RULE(old_search, 2),
-		RULE(mmap_args, 2),
+		RULE(old_search, 1),
+		RULE(mmap_args, 1),
 		RULE(brk_unbound, 1),
 		RULE(anon_types, 2),
 	},

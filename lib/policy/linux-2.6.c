@@ -13,15 +13,15 @@
 /* 2.6.0 - 2.6.6: no anon_vma, offsets of anonymous memory do not count. */
 #define RULES_2_6_0                                                                                \
 	RULES_2_6, RULE(offset, 1), RULE(special, 2), RULE(mmap_join, 4), RULE(brk_join, 3),       \
-		RULE(mprotect_join, 3), RULE(anon_pgoff, 1), RULE(old_search, 3),                  \
-		RULE(mmap_args, 3), RULE(madvise_args, 2), RULE(heap_exec, 1),                     \
+		RULE(mprotect_join, 3), RULE(anon_pgoff, 1), RULE(old_search, 2),                  \
+		RULE(mmap_args, 2), RULE(madvise_args, 2), RULE(heap_exec, 1),                     \
 		RULE(lock_capable, 1)
 
 /* 2.6.7 - */
 #define RULES_2_6_7                                                                                \
 	RULES_2_6, RULE(anon_vma, 1), RULE(numa, 1), RULE(offset, 2), RULE(mmap_join, 1),          \
 		RULE(brk_join, 1), RULE(mprotect_join, 1), RULE(mremap_join, 1),                   \
-		RULE(anon_pgoff, 2), RULE(move_limit, 1), RULE(mremap_args, 4)
+		RULE(anon_pgoff, 2), RULE(move_limit, 1), RULE(mremap_args, 3)
 
 const struct seam_policy policy_linux_2_6_0 = {
 	.name = "linux-2.6.0",
@@ -32,8 +32,8 @@ const struct seam_policy policy_linux_2_6_0 = {
 	.rule = {
 		RULES_2_6_0,
 		RULE(mremap_join, 3),
-		RULE(mprotect_args, 2),
-		RULE(mremap_args, 3),
+		RULE(mprotect_args, 1),
+		RULE(mremap_args, 2),
 	},
 };
 
@@ -47,8 +47,8 @@ const struct seam_policy policy_linux_2_6_6 = {
 		RULES_2_6_0,
 		RULE(mremap_join, 4),
 		RULE(move_limit, 1),
-		RULE(mprotect_args, 3),
-		RULE(mremap_args, 4),
+		RULE(mprotect_args, 2),
+		RULE(mremap_args, 3),
 	},
 };
 
@@ -61,9 +61,9 @@ const struct seam_policy policy_linux_2_6_7 = {
 	.rule = {
 		RULES_2_6_7,
 		RULE(special, 2),
-		RULE(old_search, 3),
-		RULE(mmap_args, 3),
-		RULE(mprotect_args, 3),
+		RULE(old_search, 2),
+		RULE(mmap_args, 2),
+		RULE(mprotect_args, 2),
 		RULE(madvise_args, 2),
 		RULE(heap_exec, 1),
 		RULE(lock_capable, 1),
@@ -81,9 +81,9 @@ const struct seam_policy policy_linux_2_6_12 = {
 		RULE(special, 2),
 		RULE(mlock_join, 1),
 		RULE(border_anon, 1),
-		RULE(old_search, 4),
-		RULE(mmap_args, 3),
-		RULE(mprotect_args, 3),
+		RULE(old_search, 3),
+		RULE(mmap_args, 2),
+		RULE(mprotect_args, 2),
 		RULE(madvise_args, 3),
 		RULE(future_only, 1),
 	},
@@ -102,9 +102,9 @@ const struct seam_policy policy_linux_2_6_24 = {
 		RULE(madvise_join, 1),
 		RULE(border_anon, 1),
 		RULE(read_anon, 1),
-		RULE(old_search, 5),
-		RULE(mmap_args, 4),
-		RULE(mprotect_args, 4),
+		RULE(old_search, 4),
+		RULE(mmap_args, 3),
+		RULE(mprotect_args, 3),
 		RULE(madvise_args, 4),
 		RULE(future_only, 1),
 		RULE(nonlinear, 1),
