@@ -15,10 +15,12 @@
 #define REACH UINT32_C(0xfffffffe) /* the farthest page from the base that is kept relative */
 #define FAR UINT32_MAX		   /* an end beyond that, or an unused slot */
 #define FIRST_CHUNK 8192
-#define LARGEST_CHUNK 262144
+#define LARGEST_CHUNK 65536
 #define LINE 64
 /* Two leaves become one when together they are no fuller than this. */
 #define LEAF_MERGE (LEAF_SLOTS - 3)
+/* A leaf with fewer areas than this takes some from a full neighbour. */
+#define SPILL_BELOW (LEAF_SLOTS - 3)
 #define INNER_MERGE (INNER_SLOTS * 3 / 4)
 
 struct chunk {
@@ -555,43 +557,101 @@ static void write_slot(struct index *index, struct leaf *leaf, unsigned int slot
 	cold_set(index, leaf, slot, area->pgoff, area->tag);
 }
 
-/* Moves the areas [from, nr) of one leaf to the end of another, within whose reach they lie. */
-static void move_areas(struct index *index, struct leaf *to, struct leaf *source, unsigned int from)
+/* Room for @nr more at @slot; the caller writes them, in order. */
+static void open_slots(struct leaf *leaf, unsigned int slot, unsigned int nr)
 {
-	unsigned int nr = source->node.nr;
+	unsigned int after = leaf->node.nr - slot, to = slot + nr;
 
-	for (unsigned int i = from; i < nr; i++) {
-		struct cursor cursor = { .node = source, .slot = i };
+	memmove(leaf->start + to, leaf->start + slot, after * sizeof(leaf->start[0]));
+	memmove(leaf->end + to, leaf->end + slot, after * sizeof(leaf->end[0]));
+	memmove(leaf->attr + to, leaf->attr + slot, after * sizeof(leaf->attr[0]));
+	memmove(leaf->anon + to, leaf->anon + slot, after * sizeof(leaf->anon[0]));
+	if (leaf->pgoff)
+		memmove(leaf->pgoff + to, leaf->pgoff + slot, after * sizeof(*leaf->pgoff));
+	if (leaf->tag)
+		memmove(leaf->tag + to, leaf->tag + slot, after * sizeof(*leaf->tag));
+	leaf->node.nr = (uint8_t)(leaf->node.nr + nr);
+}
+
+/* Takes out @nr areas from @slot on. */
+static void close_slots(struct leaf *leaf, unsigned int slot, unsigned int nr)
+{
+	unsigned int left = leaf->node.nr - nr, after = left - slot, from = slot + nr;
+
+	if (slot == left && left)
+		leaf->last_end = leaf->base + leaf->end[left - 1];
+	memmove(leaf->start + slot, leaf->start + from, after * sizeof(leaf->start[0]));
+	memmove(leaf->end + slot, leaf->end + from, after * sizeof(leaf->end[0]));
+	memmove(leaf->attr + slot, leaf->attr + from, after * sizeof(leaf->attr[0]));
+	memmove(leaf->anon + slot, leaf->anon + from, after * sizeof(leaf->anon[0]));
+	if (leaf->pgoff)
+		memmove(leaf->pgoff + slot, leaf->pgoff + from, after * sizeof(*leaf->pgoff));
+	if (leaf->tag)
+		memmove(leaf->tag + slot, leaf->tag + from, after * sizeof(*leaf->tag));
+	memset(leaf->start + left, 0xff, nr * sizeof(leaf->start[0]));
+	memset(leaf->end + left, 0xff, nr * sizeof(leaf->end[0]));
+	leaf->node.nr = (uint8_t)left;
+}
+
+/* Copies @nr areas of one leaf into slots of another that were opened for them. */
+static void copy_areas(struct index *index, struct leaf *to, unsigned int to_slot,
+		       struct leaf *source, unsigned int slot, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		struct cursor cursor = { .node = source, .slot = slot + i };
 		struct area area;
 
 		index_load(index, &cursor, &area);
-		if (!to->node.nr)
-			to->base = start_of(source, i);
-		to->node.nr++;
-		write_slot(index, to, to->node.nr - 1u, &area);
-		/* the one before is no longer the last; its end is near, since this one's start is */
+		write_slot(index, to, to_slot + i, &area);
 	}
-	if (from)
-		source->last_end = end_of(source, from - 1u);
-	memset(source->start + from, 0xff, (nr - from) * sizeof(source->start[0]));
-	memset(source->end + from, 0xff, (nr - from) * sizeof(source->end[0]));
-	source->node.nr = (uint8_t)from;
 }
 
-/* Room for one more at @slot. */
-static void open_slot(struct leaf *leaf, unsigned int slot)
+/* Moves the areas [from, nr) of one leaf to the end of another, within whose reach they lie. */
+static void move_areas(struct index *index, struct leaf *to, struct leaf *source, unsigned int from)
 {
-	unsigned int after = leaf->node.nr - slot;
+	unsigned int nr = source->node.nr - from, at = to->node.nr;
 
-	memmove(leaf->start + slot + 1, leaf->start + slot, after * sizeof(leaf->start[0]));
-	memmove(leaf->end + slot + 1, leaf->end + slot, after * sizeof(leaf->end[0]));
-	memmove(leaf->attr + slot + 1, leaf->attr + slot, after * sizeof(leaf->attr[0]));
-	memmove(leaf->anon + slot + 1, leaf->anon + slot, after * sizeof(leaf->anon[0]));
-	if (leaf->pgoff)
-		memmove(leaf->pgoff + slot + 1, leaf->pgoff + slot, after * sizeof(*leaf->pgoff));
-	if (leaf->tag)
-		memmove(leaf->tag + slot + 1, leaf->tag + slot, after * sizeof(*leaf->tag));
-	leaf->node.nr++;
+	if (!at)
+		to->base = start_of(source, from);
+	open_slots(to, at, nr);
+	copy_areas(index, to, at, source, from, nr);
+	close_slots(source, from, nr);
+}
+
+/*
+ * A full leaf gives half of what a neighbour has room for to it, so that leaves are split only when
+ * three in a row are full. False when neither has room.
+ */
+static bool spill(struct index *index, struct leaf *leaf)
+{
+	struct leaf *prev = leaf->prev, *next = leaf->next;
+	unsigned int nr;
+
+	if (prev && prev->node.nr < SPILL_BELOW) {
+		nr = (LEAF_SLOTS - prev->node.nr) / 2u;
+		if (within_reach(prev, start_of(leaf, nr - 1))) {
+			unsigned int at = prev->node.nr;
+
+			open_slots(prev, at, nr);
+			copy_areas(index, prev, at, leaf, 0, nr);
+			close_slots(leaf, 0, nr);
+			refresh(&prev->node);
+			refresh(&leaf->node);
+			return true;
+		}
+	}
+	if (next && next->node.nr < SPILL_BELOW) {
+		nr = (LEAF_SLOTS - next->node.nr) / 2u;
+		if (within_reach(next, start_of(leaf, leaf->node.nr - nr))) {
+			open_slots(next, 0, nr);
+			copy_areas(index, next, 0, leaf, leaf->node.nr - nr, nr);
+			close_slots(leaf, leaf->node.nr - nr, nr);
+			refresh(&leaf->node);
+			refresh(&next->node);
+			return true;
+		}
+	}
+	return false;
 }
 
 static void insert_at(struct index *index, struct leaf *leaf, unsigned int slot,
@@ -603,7 +663,7 @@ static void insert_at(struct index *index, struct leaf *leaf, unsigned int slot,
 		leaf->base = start;
 	else if (start < leaf->base)
 		rebase(leaf, start);
-	open_slot(leaf, slot);
+	open_slots(leaf, slot, 1);
 	/* a marker until write_slot: cold_set may fill the array from the starts */
 	leaf->start[slot] = (uint32_t)(start - leaf->base);
 	write_slot(index, leaf, slot, area);
@@ -792,6 +852,13 @@ int index_reserve(struct index *index, size_t nr)
 	return ensure(index, POOL_INNER, leaves / (INNER_SLOTS / 2) * 2 + 2 * (index->height + 4));
 }
 
+/* A full leaf, and not one that a run fills. */
+static bool wants_spill(const struct index *index, const struct leaf *leaf, unsigned int slot)
+{
+	return leaf->node.nr == LEAF_SLOTS && slot && slot < LEAF_SLOTS &&
+	       leaf_split_at(index, leaf, slot) != slot;
+}
+
 int index_insert(struct index *index, const struct area *area, struct cursor *ret_cursor)
 {
 	struct cursor at;
@@ -800,6 +867,9 @@ int index_insert(struct index *index, const struct area *area, struct cursor *re
 	if (ensure_insert(index, area))
 		return -SEAM_EALLOC;
 	index_seek(index, area->start, &at);
+	if (index->root && wants_spill(index, at.node, (unsigned int)at.slot) &&
+	    spill(index, at.node))
+		index_seek(index, area->start, &at);
 	if (index->root)
 		leaf = place_area(index, at.node, (unsigned int)at.slot, area);
 	else
@@ -810,24 +880,6 @@ int index_insert(struct index *index, const struct area *area, struct cursor *re
 		ret_cursor->slot = leaf_slot(leaf, area->start >> index->page_shift);
 	}
 	return 0;
-}
-
-static void close_slot(struct leaf *leaf, unsigned int slot)
-{
-	unsigned int nr = leaf->node.nr - 1u, after = nr - slot;
-
-	if (slot == nr && nr)
-		leaf->last_end = leaf->base + leaf->end[nr - 1];
-	memmove(leaf->start + slot, leaf->start + slot + 1, after * sizeof(leaf->start[0]));
-	memmove(leaf->end + slot, leaf->end + slot + 1, after * sizeof(leaf->end[0]));
-	memmove(leaf->attr + slot, leaf->attr + slot + 1, after * sizeof(leaf->attr[0]));
-	memmove(leaf->anon + slot, leaf->anon + slot + 1, after * sizeof(leaf->anon[0]));
-	if (leaf->pgoff)
-		memmove(leaf->pgoff + slot, leaf->pgoff + slot + 1, after * sizeof(*leaf->pgoff));
-	if (leaf->tag)
-		memmove(leaf->tag + slot, leaf->tag + slot + 1, after * sizeof(*leaf->tag));
-	leaf->start[nr] = leaf->end[nr] = FAR;
-	leaf->node.nr = (uint8_t)nr;
 }
 
 /* Two leaves, neighbours, that have become small: the lower takes all. */
@@ -849,7 +901,7 @@ void index_remove(struct index *index, struct cursor *cursor)
 	unsigned int below = prev ? prev->node.nr : 0;
 
 	index->nr--;
-	close_slot(leaf, (unsigned int)cursor->slot);
+	close_slots(leaf, (unsigned int)cursor->slot, 1);
 	if (!leaf->node.nr) {
 		drop_leaf(index, leaf);
 		cursor->node = next ? next : prev;
