@@ -17,6 +17,7 @@
 #include "probe/host.h"
 #include "probe/spec.h"
 #include "ui/table.h"
+#include "verify/read.h"
 #include "verify/run.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -24,7 +25,7 @@
 struct options {
 	uint64_t calls, seed, only;
 	bool random, json, stop;
-	const char *kernel, *rules, *output;
+	const char *kernel, *rules, *output, *script;
 };
 
 static bool read_number(const char *text, uint64_t *ret_value)
@@ -112,8 +113,9 @@ static int parse_options(struct options *options, int argc, char **argv)
 			return cmd_usage(&cmd_verify, "no option %s", argv[optind - 1]);
 		}
 	}
-	if (argv[optind] || !options->random)
-		return cmd_usage(&cmd_verify, "--random N expected");
+	options->script = argv[optind];
+	if (options->random ? options->script != NULL : !options->script || argv[optind + 1])
+		return cmd_usage(&cmd_verify, "--random N or one script expected");
 	return 0;
 }
 
@@ -146,20 +148,30 @@ static void print_mismatch(const struct finding *finding, FILE *out)
 	script_print(&finding->script, out);
 }
 
+static void print_random(const struct session *session, const struct run *run, FILE *out)
+{
+	uint64_t rate = session->ns ? run->checked * NS_PER_S / session->ns : 0;
+	char text[SHORT_TEXT];
+
+	fprintf(out,
+		"seed %" PRIu64 ", %s calls/s, the whole map with all flags compared %" PRIu64
+		" times\n",
+		session->options->seed, count_text(text, rate), run->whole);
+}
+
 static void print_text(const struct session *session, const struct run *run, FILE *out)
 {
-	char calls[SHORT_TEXT], rate[SHORT_TEXT], mismatches[SHORT_TEXT];
+	char calls[SHORT_TEXT], mismatches[SHORT_TEXT];
 
 	fprintf(out, "%s calls checked against %s under %s (vector %08" PRIx32 "): %s mismatch%s\n",
 		count_text(calls, run->checked), session->host.release, session->policy.name,
 		seam_policy_vector(&session->policy), count_text(mismatches, run->nr_findings),
 		run->nr_findings == 1 ? "" : "es");
-	fprintf(out,
-		"seed %" PRIu64 ", %s calls/s, whole map with all flags compared %" PRIu64
-		" times\n",
-		session->options->seed,
-		count_text(rate, session->ns ? run->checked * NS_PER_S / session->ns : 0),
-		run->whole);
+	if (session->options->random)
+		print_random(session, run, out);
+	if (run->skipped && !session->options->random)
+		fprintf(out, "%" PRIu64 " operations not made: they name what is not there\n",
+			run->skipped);
 	for (uint32_t i = 0; i < run->nr_findings; i++)
 		print_mismatch(&run->finding[i], out);
 }
@@ -258,7 +270,27 @@ static int report(const struct session *session, const struct run *run)
 	return status_of(run);
 }
 
-static int verify_random(struct session *session)
+static int read_script(const char *path, struct script *ret_script)
+{
+	struct trace_error error;
+	struct source source;
+	int err = source_open(path, &source);
+
+	if (err)
+		return cmd_fail(EXIT_SEAM_FAILED, "%s: %s", path, strerror(-err));
+	err = script_read(&source, ret_script, &error);
+	source_close(&source);
+	if (err == -EINVAL && error.line)
+		return cmd_fail(EXIT_SEAM_FAILED, "%s line %" PRIu64 ": %s", path, error.line,
+				error.text);
+	if (err == -EINVAL)
+		return cmd_fail(EXIT_SEAM_FAILED, "%s: %s", path, error.text);
+	if (err == -E2BIG)
+		return cmd_fail(EXIT_SEAM_FAILED, "%s: over %d operations", path, SCRIPT_MAX);
+	return err ? cmd_fail(EXIT_SEAM_FAILED, "%s: %s", path, strerror(-err)) : 0;
+}
+
+static int verify(struct session *session)
 {
 	const struct options *options = session->options;
 	struct run_options run_options = {
@@ -276,7 +308,13 @@ static int verify_random(struct session *session)
 
 	if (!run)
 		return cmd_fail(EXIT_SEAM_FAILED, "no memory");
-	run_random(run, &run_options);
+	status = options->script ? read_script(options->script, &run->play.script) : 0;
+	if (status)
+		return status;
+	if (options->script)
+		run_script(run, &run_options);
+	else
+		run_random(run, &run_options);
 	session->ns = now_ns() - start;
 	if (run_options.progress)
 		fputc('\r', stderr);
@@ -299,14 +337,16 @@ static int run_verify(int argc, char **argv)
 	if (err)
 		return cmd_fail(EXIT_SEAM_FAILED, "looking at this system: %s", strerror(-err));
 	err = find_policy(&session);
-	return err ? err : verify_random(&session);
+	return err ? err : verify(&session);
 }
 
 const struct cmd cmd_verify = {
 	.name = "verify",
-	.synopsis = "--random N [options]",
+	.synopsis = "[options] --random N | SCRIPT",
 	.summary = "holds the model against the running kernel",
-	.help = "--random N      makes N random calls for real and in the model, and compares\n"
+	.help = "SCRIPT          plays an operation script (docs/ops.md) for real and in the "
+		"model\n"
+		"--random N      makes N random calls for real and in the model, and compares\n"
 		"                errno and areas after each\n"
 		"--seed S        the same calls again (default: a new one, which is told)\n"
 		"--ops LIST      these calls only: mmap,munmap,touch\n"

@@ -207,13 +207,17 @@ static uint64_t region_end(const struct region *region)
 static bool area_in(const struct world *world, const struct region *region, uint64_t addr,
 		    struct seam_area *ret_area)
 {
-	if (!seam_area_find(world->space, addr, ret_area) || ret_area->start >= region_end(region))
+	struct seam_area area;
+
+	if (!seam_area_find(world->space, addr, &area) || area.start >= region_end(region) ||
+	    area.end <= region->base)
 		return false;
-	if (ret_area->start < region->base)
-		ret_area->start = region->base;
-	if (ret_area->end > region_end(region))
-		ret_area->end = region_end(region);
-	return ret_area->start < ret_area->end;
+	if (area.start < region->base)
+		area.start = region->base;
+	if (area.end > region_end(region))
+		area.end = region_end(region);
+	*ret_area = area;
+	return true;
 }
 
 /* Head, tail or middle of [start, end), or all of it. */
@@ -769,6 +773,17 @@ static void forget_guarded(struct generator *gen, uint64_t start, uint64_t end)
 	}
 }
 
+/* Shared memory that has grown: there is nothing behind the end of the object. */
+static void learn_growth(struct generator *gen, const struct world *world, const uint64_t *args,
+			 uint64_t result)
+{
+	struct seam_area area;
+
+	if (args[2] > args[1] && seam_area_find(world->space, result, &area) &&
+	    area.flags & SEAM_VM_MAYSHARE)
+		add_guarded(gen, result, result + args[2]);
+}
+
 static void learn_guards(struct generator *gen, const struct op *op, const uint64_t *args,
 			 int64_t result)
 {
@@ -820,14 +835,16 @@ uint32_t generate_turn(struct generator *gen, const bool *alive, uint32_t nr_spa
 	return alive[turn] ? turn : current;
 }
 
-void generate_learn(struct generator *gen, uint32_t number, const struct op *op,
-		    const uint64_t *args, int64_t result)
+void generate_learn(struct generator *gen, const struct world *world, uint32_t number,
+		    const struct op *op, const uint64_t *args, int64_t result)
 {
 	uint64_t addr = (uint64_t)result;
 
 	learn_guards(gen, op, args, result);
 	if (result < 0)
 		return;
+	if (op->call == TRACE_CALL_mremap)
+		learn_growth(gen, world, args, addr);
 	if (op->call == TRACE_CALL_brk && !args[0])
 		gen->heap = (struct region) { number, addr, 24 * PAGE };
 	else if (op->call == TRACE_CALL_mmap && !(args[3] & SEAM_MAP_FIXED) && addr != args[0])

@@ -38,7 +38,7 @@ struct generator {
 	struct region region[MAX_REGIONS]; /* [0] the arena */
 	unsigned int nr_regions;
 	struct region heap; /* once brk has been asked */
-	/* where there may be guard markers, which the model does not keep page by page */
+	/* where guard markers may be, or an object's end: the model does not keep pages */
 	struct range guarded[MAX_GUARDED];
 	unsigned int nr_guarded;
 	uint64_t total_weight;
@@ -51,7 +51,7 @@ void generate_begin(struct generator *gen, const struct world *world, uint64_t s
 void generate_next(struct generator *gen, const struct world *world, const struct script *script,
 		   struct op *ret_op);
 /* Tells what it gave. */
-void generate_learn(struct generator *gen, uint32_t number, const struct op *op,
+void generate_learn(struct generator *gen, const struct world *world, uint32_t number, const struct op *op,
 		    const uint64_t *args, int64_t result);
 
 /* In a child by fork: it draws other numbers than its parent. */

@@ -13,6 +13,7 @@
 
 #define FIRST_SEGMENT 100000
 #define LOW_START UINT64_C(0x40000000)
+#define HIGHEST_START UINT64_C(0x42000000)
 #define LOW_END UINT64_C(0x80000000)
 
 static const struct seam_file *file_of(const struct model_files *files, uint64_t number)
@@ -29,15 +30,34 @@ static bool range_free(const struct seam_space *space, uint64_t start, uint64_t 
 	return !seam_area_find(space, start, &area) || area.start >= start + len;
 }
 
+static bool has_hole(const struct seam_space *space, uint64_t start, uint64_t end, uint64_t len)
+{
+	struct seam_area area;
+
+	while (seam_area_find(space, start, &area) && area.start < end) {
+		if (area.start >= start + len)
+			return true;
+		start = area.end;
+	}
+	return start + len <= end;
+}
+
 /*
  * MAP_32BIT searches upward from a start that is random at every call (arch/x86/kernel/sys_x86_64.c
- * find_start_end): any free range between 1 and 2 GiB is right.
+ * find_start_end): any free range between 1 and 2 GiB is right, and finding none is when there is
+ * none above the highest start.
  */
-static bool placed_low(const struct seam_space *space, const uint64_t *args, uint64_t at)
+static bool chosen_at_random(const struct seam_space *space, const uint64_t *args,
+			     const struct outcome *real)
 {
-	return args[3] & SEAM_MAP_32BIT &&
-	       !(args[3] & (SEAM_MAP_FIXED | SEAM_MAP_FIXED_NOREPLACE)) && at != args[0] &&
-	       at >= LOW_START && at + args[1] <= LOW_END && range_free(space, at, args[1]);
+	uint64_t at = (uint64_t)real->result, len = args[1];
+
+	if (!(args[3] & SEAM_MAP_32BIT) || args[3] & (SEAM_MAP_FIXED | SEAM_MAP_FIXED_NOREPLACE))
+		return false;
+	if (real->result == -SEAM_ENOMEM)
+		return !has_hole(space, HIGHEST_START, LOW_END, len);
+	return real->result > 0 && at != args[0] && at >= LOW_START && at + len <= LOW_END &&
+	       range_free(space, at, len);
 }
 
 static int64_t map(struct seam_space *space, const struct model_files *files, const uint64_t *args,
@@ -56,7 +76,9 @@ static int64_t map(struct seam_space *space, const struct model_files *files, co
 
 	if (args[5] & 4095)
 		return -SEAM_EINVAL;
-	if (real->result > 0 && placed_low(space, args, (uint64_t)real->result)) {
+	if (chosen_at_random(space, args, real)) {
+		if (real->result < 0)
+			return real->result;
 		mmap.place = 1;
 		mmap.at = (uint64_t)real->result;
 	}

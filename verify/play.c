@@ -411,7 +411,7 @@ static int play_op(struct player *player, const struct op *op, bool *ret_parent)
 		r = check_all(player, op, args);
 	player->look_at_all = false;
 	if (!r && player->gen)
-		generate_learn(player->gen, play->next + 1, op, args,
+		generate_learn(player->gen, player->world, play->next + 1, op, args,
 			       play->script.result[play->next]);
 	return r;
 }

@@ -148,9 +148,10 @@ static bool guard_possible(const struct seam_space *space, const struct area *ar
 
 	if (!locked_too)
 		refused |= SEAM_VM_LOCKED;
-	if (area_attr(space, area)->file && rule(space, SEAM_RULE_advices) < ADVICES_6_15)
+	if (rule(space, SEAM_RULE_advices) < ADVICES_6_15 &&
+	    (area_attr(space, area)->file || !(flags & SEAM_VM_MAYWRITE)))
 		return false;
-	return flags & SEAM_VM_MAYWRITE && !(flags & refused);
+	return !(flags & refused);
 }
 
 /* The markers lie in the page tables; the area as a whole is told apart, and gets an anon_vma. */

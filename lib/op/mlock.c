@@ -32,9 +32,13 @@ static int lock_part(struct seam_space *space, struct cursor *cursor, uint64_t s
 	return modify_flags(space, cursor, start, end, (flags & ~LOCK_BITS) | bits);
 }
 
-/* Pages of the range that are locked already: they do not count twice. */
-static uint64_t locked_pages(const struct seam_space *space, uint64_t start, uint64_t end)
+/*
+ * Pages of the range that are locked already: they do not count twice. A range that wraps ends at
+ * the top (6.18 count_mm_mlocked_page_nr).
+ */
+static uint64_t locked_pages(const struct seam_space *space, uint64_t start, uint64_t size)
 {
+	uint64_t end = size > UINT64_MAX - start ? UINT64_MAX : start + size;
 	struct cursor cursor;
 	struct area area;
 	uint64_t bytes = 0;
@@ -87,7 +91,7 @@ int linux_mlock(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t 
 	if (!limit_may_lock(space))
 		return -SEAM_EPERM;
 	if (!within_limit(space, pages) &&
-	    !within_limit(space, pages - locked_pages(space, start, start + size)))
+	    !within_limit(space, pages - locked_pages(space, start, size)))
 		return -SEAM_ENOMEM;
 	err = lock_range(space, addr, len, bits);
 	return err ? err : populate(space, start, start + size);
