@@ -158,6 +158,8 @@ static bool read_result_value(const char *at, const char *end, struct strace_cal
 	scan_blanks(&at, end);
 	if (minus && value == 1 && read_error(at, end, call))
 		return true;
+	if (minus && at < end && *at == 'E')
+		return false; /* an error of which nothing is known */
 	call->value = minus ? -(int64_t)value : (int64_t)value;
 	/* a raw -12 is an error too */
 	call->result = minus && value < 4096 ? STRACE_RESULT_ERROR : STRACE_RESULT_VALUE;
