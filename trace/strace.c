@@ -134,7 +134,8 @@ static int join_halves(struct strace *s, struct slice head, const struct strace_
 
 /* Works out a call whose text is whole. */
 static int do_call(struct strace *s, uint32_t tid, const struct strace_line *line,
-		   struct slice text, struct event *event, const char *tail_line)
+		   const struct strace_known *known, struct slice text, struct event *event,
+		   const char *tail_line)
 {
 	struct strace_call call;
 	const char *expected = strace_call_parse(text.at, text.end, &call);
@@ -144,19 +145,19 @@ static int do_call(struct strace *s, uint32_t tid, const struct strace_line *lin
 	if (call.result == STRACE_RESULT_RESTART)
 		return 0;
 	event->duration_ns = call.duration_ns;
-	return strace_do_call(s, tid, line->name, line->name_len, &call, event, tail_line);
+	return strace_do_call(s, tid, known, &call, event, tail_line);
 }
 
 static int read_whole_call(struct strace *s, uint32_t tid, const struct strace_line *line,
 			   struct event *event)
 {
-	enum strace_moment moment = strace_moment(line->name, line->name_len);
+	const struct strace_known *known = strace_known(line->name, line->name_len);
 
-	if (moment == STRACE_NEVER)
+	if (!known)
 		return 0;
-	if (moment == STRACE_AT_HEAD && take_stack(s, s->at, &event->stack))
+	if (known->kind == KNOWN_MEMORY && take_stack(s, s->at, &event->stack))
 		return -ENOMEM;
-	return do_call(s, tid, line, (struct slice) { line->rest, line->end }, event, NULL);
+	return do_call(s, tid, line, known, (struct slice) { line->rest, line->end }, event, NULL);
 }
 
 /* The first half of a call. Calls on memory are worked out now, though they wait for their order. */
@@ -164,7 +165,8 @@ static int read_head(struct strace *s, uint32_t tid, const struct strace_line *l
 		     const char *cut, struct event *event)
 {
 	const struct strace_pair *pair = &s->survey.pairs[s->next_pair++];
-	enum strace_moment moment = strace_moment(line->name, line->name_len);
+	const struct strace_known *known = strace_known(line->name, line->name_len);
+	enum strace_moment moment = strace_moment(known);
 	struct slice text;
 	int r;
 
@@ -173,13 +175,14 @@ static int read_head(struct strace *s, uint32_t tid, const struct strace_line *l
 	r = join_halves(s, (struct slice) { line->rest, cut }, pair, &text);
 	if (!r && moment == STRACE_AT_HEAD && pair->tail)
 		r = take_stack(s, next_line(pair->tail_line, s->end), &event->stack);
-	return r ? r : do_call(s, tid, line, text, event, pair->tail_line);
+	return r ? r : do_call(s, tid, line, known, text, event, pair->tail_line);
 }
 
 /* The second half of a call. */
 static int read_tail(struct strace *s, uint32_t tid, struct event *event)
 {
 	const struct strace_pair *pair = &s->survey.pairs[s->survey.tails[s->next_tail++]];
+	const struct strace_known *known;
 	struct strace_line head;
 	struct slice text;
 	const char *cut;
@@ -187,12 +190,13 @@ static int read_tail(struct strace *s, uint32_t tid, struct event *event)
 
 	strace_line_parse(pair->head, line_end(pair->head, s->end), &head);
 	cut = strace_cut(&head);
-	switch (strace_moment(head.name, head.name_len)) {
+	known = strace_known(head.name, head.name_len);
+	switch (strace_moment(known)) {
 	case STRACE_AT_HEAD:
 		return strace_settle(s, pair->tail_line);
 	case STRACE_AT_TAIL:
 		r = join_halves(s, (struct slice) { head.rest, cut }, pair, &text);
-		return r ? r : do_call(s, tid, &head, text, event, NULL);
+		return r ? r : do_call(s, tid, &head, known, text, event, NULL);
 	default:
 		return 0;
 	}
@@ -259,7 +263,7 @@ static int read_line_kind(struct strace *s, const struct strace_line *line, uint
 		return cut ? read_head(s, tid, line, cut, event)
 			   : read_whole_call(s, tid, line, event);
 	case STRACE_LINE_RESUMED:
-		if (strace_moment(line->name, line->name_len) == STRACE_AT_HEAD)
+		if (strace_moment(strace_known(line->name, line->name_len)) == STRACE_AT_HEAD)
 			trace_incomplete(s->trace, "calls without beginnings");
 		return 0;
 	case STRACE_LINE_EXITED:

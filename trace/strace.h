@@ -237,18 +237,49 @@ int strace_files_find(struct strace *s, struct strace_files *files, int32_t fd, 
 		      uint32_t *ret_file);
 
 /* strace_calls.c */
+enum strace_kind {
+	KNOWN_MEMORY, /* changes a map */
+	KNOWN_CLONE,
+	KNOWN_FORK,
+	KNOWN_VFORK,
+	KNOWN_EXEC,
+	KNOWN_EXIT,
+	KNOWN_OPEN,
+	KNOWN_MEMFD,
+	KNOWN_DUP,
+	KNOWN_FCNTL,
+	KNOWN_CLOSE,
+	KNOWN_SHMGET,
+};
+
+struct making;
+
+/* A call that says something about maps. */
+struct strace_known {
+	const char *name;
+	size_t len;
+	enum strace_kind kind;
+	enum trace_call call; /* KNOWN_MEMORY */
+	int (*make)(struct making *m);
+	int path, flags; /* which arguments they are; -1 none */
+};
+
+/* NULL: it says nothing about maps. */
+const struct strace_known *strace_known(const char *name, size_t len);
+
+enum strace_moment {
+	STRACE_NEVER,
+	STRACE_AT_HEAD, /* done when its first half is read */
+	STRACE_AT_TAIL, /* done when its second half is read */
+};
+enum strace_moment strace_moment(const struct strace_known *known);
+
 /*
  * Carries out what one call of a thread says. @tail_line: where its second half will come, NULL
  * when the call is whole. Returns 0; -EINVAL after strace_expected; -ENOMEM.
  */
-int strace_do_call(struct strace *s, uint32_t tid, const char *name, size_t name_len,
+int strace_do_call(struct strace *s, uint32_t tid, const struct strace_known *known,
 		   const struct strace_call *call, struct event *event, const char *tail_line);
-enum strace_moment {
-	STRACE_NEVER,	/* a call that changes no map */
-	STRACE_AT_HEAD, /* done when its first half is read */
-	STRACE_AT_TAIL, /* done when its second half is read */
-};
-enum strace_moment strace_moment(const char *name, size_t len);
 
 /* strace_order.c */
 /* A complete call: ordered against those that wait, then emitted. */

@@ -65,63 +65,65 @@ static const char *skip_path(const char *at, const char *end)
 	return at;
 }
 
-/* Splits at the commas outside of everything; stops at the ')' that closes the call. */
+/* The characters at which splitting has something to do. */
+static const bool special[256] = {
+	['"'] = true, ['/'] = true, ['<'] = true, ['{'] = true, ['['] = true,
+	['('] = true, ['}'] = true, [']'] = true, [')'] = true, [','] = true,
+};
+
+static void add_arg(struct strace_call *call, const char *start, const char *end)
+{
+	if (call->nr_args < STRACE_MAX_ARGS)
+		call->arg[call->nr_args] = (struct slice) { start, end };
+	call->nr_args++;
+}
+
+static bool is_empty(struct slice slice)
+{
+	scan_blanks(&slice.at, slice.end);
+	return slice.at == slice.end;
+}
+
+/* Behind what begins at @at: a string, a comment, the path of a descriptor, or one character. */
+static const char *skip_token(const char *start, const char *at, const char *end)
+{
+	if (*at == '"')
+		skip_string(&at, end);
+	else if (opens_path(start, at, end))
+		at = skip_path(at, end);
+	else if (!skip_comment(&at, end))
+		at++;
+	return at;
+}
+
+/* Splits at the commas outside of everything; stops behind the ')' that closes the call. */
 static bool split_args(const char **at_text, const char *end, struct strace_call *call)
 {
 	const char *start = *at_text, *at = start;
 	unsigned int depth = 0;
 
-	for (; at < end; at++) {
-		switch (*at) {
-		case '"':
-			skip_string(&at, end);
-			at--;
-			continue;
-		case '/':
-			if (skip_comment(&at, end))
-				at--;
-			continue;
-		case '<':
-			if (opens_path(start, at, end))
-				at = skip_path(at, end) - 1;
-			continue;
-		case '{':
-		case '[':
-		case '(':
-			depth++;
-			continue;
-		case '}':
-		case ']':
-			depth -= depth > 0;
-			continue;
-		case ')':
-			if (depth) {
-				depth--;
-				continue;
-			}
-			break;
-		case ',':
-			if (depth)
-				continue;
-			break;
-		default:
+	while (at < end) {
+		char c = *at;
+
+		if (!special[(unsigned char)c]) {
+			at++;
 			continue;
 		}
-		if (call->nr_args < STRACE_MAX_ARGS)
-			call->arg[call->nr_args] = (struct slice) { start, at };
-		call->nr_args++;
-		start = at + 1;
-		if (*at == ')') {
+		if (c == ')' && !depth) {
+			add_arg(call, start, at);
 			/* "munlockall()" has none */
-			if (call->nr_args == 1) {
-				const char *p = call->arg[0].at;
-
-				scan_blanks(&p, at);
-				call->nr_args = p < at;
-			}
+			if (call->nr_args == 1 && is_empty(call->arg[0]))
+				call->nr_args = 0;
 			*at_text = at + 1;
 			return true;
 		}
+		if (c == ',' && !depth) {
+			add_arg(call, start, at);
+			start = at + 1;
+		}
+		depth += c == '{' || c == '[' || c == '(';
+		depth -= depth && (c == '}' || c == ']' || c == ')');
+		at = skip_token(start, at, end);
 	}
 	return false;
 }

@@ -27,6 +27,7 @@
 #define UFFDIO_UNREGISTER UINT64_C(0x8010aa01)
 #define F_DUPFD 0
 #define F_DUPFD_CLOEXEC 1030
+#define O_RDWR 2
 #define O_CLOEXEC 02000000
 #define MFD_CLOEXEC 1
 
@@ -524,53 +525,6 @@ static int do_io_setup(struct making *m)
 	return 0;
 }
 
-/* The calls that change maps, the frequent ones first. */
-static const struct {
-	const char *name;
-	enum trace_call call;
-	int (*make)(struct making *m);
-} memory_calls[] = {
-	{ "mmap", TRACE_CALL_mmap, do_mmap },
-	{ "munmap", TRACE_CALL_munmap, do_munmap },
-	{ "mprotect", TRACE_CALL_mprotect, do_range },
-	{ "madvise", TRACE_CALL_madvise, do_range },
-	{ "brk", TRACE_CALL_brk, do_brk },
-	{ "mremap", TRACE_CALL_mremap, do_mremap },
-	{ "old_mmap", TRACE_CALL_mmap, do_mmap },
-	{ "mmap2", TRACE_CALL_mmap, do_mmap2 },
-	{ "prctl", TRACE_CALL_prctl, do_prctl },
-	{ "ioctl", TRACE_CALL_uffd_ioctl, do_ioctl },
-	{ "mlock", TRACE_CALL_mlock, do_range },
-	{ "munlock", TRACE_CALL_munlock, do_range },
-	{ "mlock2", TRACE_CALL_mlock2, do_range },
-	{ "mlockall", TRACE_CALL_mlockall, do_numbers },
-	{ "munlockall", TRACE_CALL_munlockall, do_numbers },
-	{ "pkey_mprotect", TRACE_CALL_pkey_mprotect, do_range },
-	{ "mseal", TRACE_CALL_mseal, do_range },
-	{ "mbind", TRACE_CALL_mbind, do_mbind },
-	{ "set_mempolicy", TRACE_CALL_set_mempolicy, do_set_mempolicy },
-	{ "remap_file_pages", TRACE_CALL_remap_file_pages, do_range },
-	{ "shmat", TRACE_CALL_shmat, do_shmat },
-	{ "shmdt", TRACE_CALL_shmdt, do_shmdt },
-	{ "prlimit64", TRACE_CALL_prlimit, do_prlimit },
-	{ "setrlimit", TRACE_CALL_prlimit, do_setrlimit },
-	{ "personality", TRACE_CALL_personality, do_personality },
-	{ "arch_prctl", TRACE_CALL_arch_prctl, do_arch_prctl },
-	{ "map_shadow_stack", TRACE_CALL_map_shadow_stack, do_map_shadow_stack },
-	{ "io_setup", TRACE_CALL_io_setup, do_io_setup },
-};
-#define NR_MEMORY_CALLS (sizeof(memory_calls) / sizeof(memory_calls[0]))
-
-static size_t find_memory_call(const char *name, size_t len)
-{
-	size_t i;
-
-	for (i = 0; i < NR_MEMORY_CALLS; i++)
-		if (word_is(name, len, memory_calls[i].name))
-			break;
-	return i;
-}
-
 /* In trials: does a stranger name memory of others? */
 static int look_for_others(struct making *m)
 {
@@ -585,17 +539,23 @@ static int look_for_others(struct making *m)
 	return strace_recognise(m->s, process_of(m), named);
 }
 
-static int do_memory_call(struct strace *s, const struct strace_thread *thread, size_t i,
+/* A call that changes a map: an event. */
+static int do_memory_call(struct strace *s, uint32_t tid, const struct strace_known *known,
 			  const struct strace_call *call, struct event *event,
 			  const char *tail_line)
 {
-	struct making m = { .s = s, .process = thread->process, .call = call, .event = event };
-	int r = strace_space(s, &s->processes[m.process], event, &event->space);
+	struct making m = { .s = s, .call = call, .event = event };
+	struct strace_thread *thread;
+	int r = strace_thread(s, tid, event, &thread);
 
 	if (r)
 		return r;
+	m.process = thread->process;
+	r = strace_space(s, process_of(&m), event, &event->space);
+	if (r)
+		return r;
 	event->kind = EVENT_CALL;
-	event->call = (uint8_t)memory_calls[i].call;
+	event->call = (uint8_t)known->call;
 	event->pid = process_of(&m)->pid;
 	event->result = call->value;
 	if (process_of(&m)->compat)
@@ -604,7 +564,7 @@ static int do_memory_call(struct strace *s, const struct strace_thread *thread, 
 		event->flags |= EVENT_NO_RESULT;
 		trace_incomplete(s->trace, "calls without results");
 	}
-	r = memory_calls[i].make(&m);
+	r = known->make(&m);
 	if (r || m.nothing)
 		return r;
 	if (s->trial) {
@@ -616,57 +576,6 @@ static int do_memory_call(struct strace *s, const struct strace_thread *thread, 
 	if (tail_line)
 		return strace_defer(s, event, &m.effect, tail_line);
 	return strace_commit(s, event, &m.effect);
-}
-
-static bool is_birth(const char *name, size_t len)
-{
-	return word_is(name, len, "clone") || word_is(name, len, "clone3") ||
-	       word_is(name, len, "fork") || word_is(name, len, "vfork");
-}
-
-static bool is_exec(const char *name, size_t len)
-{
-	return word_is(name, len, "execve") || word_is(name, len, "execveat");
-}
-
-static bool is_exit(const char *name, size_t len)
-{
-	return word_is(name, len, "exit_group") || word_is(name, len, "_exit") ||
-	       word_is(name, len, "exit");
-}
-
-/* Descriptor calls: which argument has the flags, and which the path; -1 none. */
-static const struct open_call {
-	const char *name;
-	int path, flags;
-} open_calls[] = {
-	{ "openat", 1, 2 }, { "open", 0, 1 },	      { "openat2", 1, 2 },
-	{ "creat", 0, -1 }, { "memfd_create", 0, 1 },
-};
-
-static const struct open_call *find_open(const char *name, size_t len)
-{
-	for (size_t i = 0; i < sizeof(open_calls) / sizeof(open_calls[0]); i++)
-		if (word_is(name, len, open_calls[i].name))
-			return &open_calls[i];
-	return NULL;
-}
-
-static bool is_descriptor_call(const char *name, size_t len)
-{
-	return word_is(name, len, "close") || word_is(name, len, "dup") ||
-	       word_is(name, len, "dup2") || word_is(name, len, "dup3") ||
-	       word_is(name, len, "fcntl") || word_is(name, len, "fcntl64");
-}
-
-enum strace_moment strace_moment(const char *name, size_t len)
-{
-	if (find_memory_call(name, len) < NR_MEMORY_CALLS || is_birth(name, len))
-		return STRACE_AT_HEAD;
-	if (is_exec(name, len) || is_exit(name, len) || find_open(name, len) ||
-	    is_descriptor_call(name, len) || word_is(name, len, "shmget"))
-		return STRACE_AT_TAIL;
-	return STRACE_NEVER;
 }
 
 static int do_birth(struct strace *s, uint32_t tid, const struct strace_call *call,
@@ -684,10 +593,10 @@ static int do_birth(struct strace *s, uint32_t tid, const struct strace_call *ca
 			   event);
 }
 
-static int do_exec(struct strace *s, uint32_t tid, const char *name, size_t len,
+static int do_exec(struct strace *s, uint32_t tid, const struct strace_known *known,
 		   const struct strace_call *call, const struct event *event)
 {
-	unsigned int path = word_is(name, len, "execveat");
+	unsigned int path = (unsigned int)known->path;
 	struct slice text;
 
 	if (!succeeded(call) || call->nr_args <= path)
@@ -700,80 +609,89 @@ static int do_exec(struct strace *s, uint32_t tid, const char *name, size_t len,
 }
 
 /* The process ends; where no "+++ exited" follows, at the end of the log. */
-static void note_exit(struct strace_process *process, const struct strace_call *call, bool whole)
+static int do_exit(struct strace_process *process, const struct strace_known *known,
+		   const struct strace_call *call)
 {
-	if (!whole && process->nr_threads > 1)
-		return;
+	/* exit ends a thread, the others a process */
+	if (word_is(known->name, known->len, "exit") && process->nr_threads > 1)
+		return 0;
 	process->exiting = true;
 	if (call->nr_args)
 		strace_value(call->arg[0], &process->status);
 	process->status &= 0xff;
+	return 0;
 }
 
-static uint64_t open_flags(const struct open_call *open, const struct strace_call *call)
+static uint64_t open_flags(const struct strace_known *known, const struct strace_call *call)
 {
 	uint64_t flags = 0, value = 0;
 	struct slice slice;
 
-	if (open->flags < 0 || call->nr_args <= (unsigned int)open->flags)
+	if (known->flags < 0 || call->nr_args <= (unsigned int)known->flags)
 		return 0;
-	slice = call->arg[open->flags];
+	slice = call->arg[known->flags];
 	strace_member(slice, "flags", &slice); /* openat2 */
 	if (strace_value(slice, &value))
 		flags = value;
-	if (word_is(open->name, strlen(open->name), "memfd_create"))
-		return 2 | (flags & MFD_CLOEXEC ? O_CLOEXEC : 0); /* O_RDWR */
+	if (known->kind == KNOWN_MEMFD)
+		return O_RDWR | (flags & MFD_CLOEXEC ? O_CLOEXEC : 0);
 	return flags;
 }
 
 /* The path by -y, else as it was asked for. */
-static int do_open(struct strace *s, struct strace_process *process, const struct open_call *open,
-		   const struct strace_call *call)
+static int do_open(struct strace *s, struct strace_process *process,
+		   const struct strace_known *known, const struct strace_call *call)
 {
+	static const char prefix[] = "/memfd:";
 	struct slice path = call->path;
 	char memfd[300];
 
 	if (!succeeded(call) || call->value < 0 || call->value > INT32_MAX)
 		return 0;
-	if (!path.at && call->nr_args > (unsigned int)open->path)
-		path = unquoted(call->arg[open->path]);
-	if (!call->path.at && word_is(open->name, strlen(open->name), "memfd_create")) {
-		size_t len = (size_t)(path.end - path.at);
+	if (!path.at && call->nr_args > (unsigned int)known->path)
+		path = unquoted(call->arg[known->path]);
+	if (!call->path.at && known->kind == KNOWN_MEMFD) {
+		size_t start = sizeof(prefix) - 1, len = (size_t)(path.end - path.at);
 
-		if (len > sizeof(memfd) - 7)
-			len = sizeof(memfd) - 7;
-		memcpy(memfd, "/memfd:", 7);
-		memcpy(memfd + 7, path.at, len);
-		path = (struct slice) { memfd, memfd + 7 + len };
+		if (len > sizeof(memfd) - start)
+			len = sizeof(memfd) - start;
+		memcpy(memfd, prefix, start);
+		memcpy(memfd + start, path.at, len);
+		path = (struct slice) { memfd, memfd + start + len };
 	}
-	return strace_files_open(s, process->files, (int32_t)call->value, open_flags(open, call),
+	return strace_files_open(s, process->files, (int32_t)call->value, open_flags(known, call),
 				 path);
 }
 
-static int do_descriptor_call(struct strace *s, struct strace_process *process, const char *name,
-			      size_t len, const struct strace_call *call)
+/* dup and its like, and fcntl where it does the same. */
+static int do_dup(struct strace *s, struct strace_process *process,
+		  const struct strace_known *known, const struct strace_call *call)
 {
 	struct slice path;
 	uint64_t flags = 0;
 	int32_t from;
 
-	if (!succeeded(call) || !call->nr_args || !strace_fd(call->arg[0], &from, &path))
+	if (!succeeded(call) || !call->nr_args || !strace_fd(call->arg[0], &from, &path) ||
+	    call->value < 0 || call->value > INT32_MAX)
 		return 0;
-	if (word_is(name, len, "close")) {
-		strace_files_close(process->files, from);
-		return 0;
-	}
-	if (word_is(name, len, "dup3") && call->nr_args > 2)
-		strace_value(call->arg[2], &flags);
-	if (word_is(name, len, "fcntl") || word_is(name, len, "fcntl64")) {
-		if (call->nr_args < 2 || !strace_value(call->arg[1], &flags) ||
-		    (flags != F_DUPFD && flags != F_DUPFD_CLOEXEC))
+	if (known->flags >= 0 && call->nr_args > (unsigned int)known->flags)
+		strace_value(call->arg[known->flags], &flags);
+	if (known->kind == KNOWN_FCNTL) {
+		if (call->nr_args < 2 || (flags != F_DUPFD && flags != F_DUPFD_CLOEXEC))
 			return 0;
 		flags = flags == F_DUPFD_CLOEXEC ? O_CLOEXEC : 0;
 	}
-	if (call->value < 0 || call->value > INT32_MAX)
-		return 0;
 	return strace_files_dup(s, process->files, from, (int32_t)call->value, flags & O_CLOEXEC);
+}
+
+static int do_close(struct strace_process *process, const struct strace_call *call)
+{
+	struct slice path;
+	int32_t fd;
+
+	if (succeeded(call) && call->nr_args && strace_fd(call->arg[0], &fd, &path))
+		strace_files_close(process->files, fd);
+	return 0;
 }
 
 /* "shmget(IPC_PRIVATE, 4096, IPC_CREAT|0600) = 12" */
@@ -791,33 +709,130 @@ static int do_shmget(struct strace *s, const struct strace_call *call)
 	return r;
 }
 
-int strace_do_call(struct strace *s, uint32_t tid, const char *name, size_t name_len,
-		   const struct strace_call *call, struct event *event, const char *tail_line)
-{
-	size_t memory = find_memory_call(name, name_len);
-	const struct open_call *open;
-	struct strace_thread *thread;
-	struct strace_process *process;
-	int r;
+#define MEMORY(name, call, make)                                                                   \
+	{                                                                                          \
+		name, sizeof(name) - 1, KNOWN_MEMORY, call, make, -1, -1                           \
+	}
+#define OTHER(name, kind, path, flags)                                                             \
+	{                                                                                          \
+		name, sizeof(name) - 1, kind, 0, NULL, path, flags                                 \
+	}
 
-	if (is_birth(name, name_len))
-		return do_birth(s, tid, call, event);
-	if (is_exec(name, name_len))
-		return do_exec(s, tid, name, name_len, call, event);
-	r = strace_thread(s, tid, event, &thread);
+/* Every call that says something about maps, the frequent ones first. */
+static const struct strace_known known_calls[] = {
+	MEMORY("mmap", TRACE_CALL_mmap, do_mmap),
+	MEMORY("munmap", TRACE_CALL_munmap, do_munmap),
+	MEMORY("mprotect", TRACE_CALL_mprotect, do_range),
+	MEMORY("madvise", TRACE_CALL_madvise, do_range),
+	MEMORY("brk", TRACE_CALL_brk, do_brk),
+	MEMORY("mremap", TRACE_CALL_mremap, do_mremap),
+	OTHER("close", KNOWN_CLOSE, -1, -1),
+	OTHER("openat", KNOWN_OPEN, 1, 2),
+	OTHER("open", KNOWN_OPEN, 0, 1),
+	MEMORY("old_mmap", TRACE_CALL_mmap, do_mmap),
+	MEMORY("mmap2", TRACE_CALL_mmap, do_mmap2),
+	MEMORY("ioctl", TRACE_CALL_uffd_ioctl, do_ioctl),
+	OTHER("fcntl", KNOWN_FCNTL, -1, 1),
+	OTHER("fcntl64", KNOWN_FCNTL, -1, 1),
+	MEMORY("prctl", TRACE_CALL_prctl, do_prctl),
+	OTHER("clone", KNOWN_CLONE, -1, -1),
+	OTHER("clone3", KNOWN_CLONE, -1, -1),
+	OTHER("fork", KNOWN_FORK, -1, -1),
+	OTHER("vfork", KNOWN_VFORK, -1, -1),
+	OTHER("execve", KNOWN_EXEC, 0, -1),
+	OTHER("execveat", KNOWN_EXEC, 1, -1),
+	OTHER("exit_group", KNOWN_EXIT, -1, -1),
+	OTHER("exit", KNOWN_EXIT, -1, -1),
+	OTHER("_exit", KNOWN_EXIT, -1, -1),
+	MEMORY("mlock", TRACE_CALL_mlock, do_range),
+	MEMORY("munlock", TRACE_CALL_munlock, do_range),
+	MEMORY("mlock2", TRACE_CALL_mlock2, do_range),
+	MEMORY("mlockall", TRACE_CALL_mlockall, do_numbers),
+	MEMORY("munlockall", TRACE_CALL_munlockall, do_numbers),
+	MEMORY("pkey_mprotect", TRACE_CALL_pkey_mprotect, do_range),
+	MEMORY("mseal", TRACE_CALL_mseal, do_range),
+	MEMORY("mbind", TRACE_CALL_mbind, do_mbind),
+	MEMORY("set_mempolicy", TRACE_CALL_set_mempolicy, do_set_mempolicy),
+	MEMORY("remap_file_pages", TRACE_CALL_remap_file_pages, do_range),
+	OTHER("shmget", KNOWN_SHMGET, -1, -1),
+	MEMORY("shmat", TRACE_CALL_shmat, do_shmat),
+	MEMORY("shmdt", TRACE_CALL_shmdt, do_shmdt),
+	MEMORY("prlimit64", TRACE_CALL_prlimit, do_prlimit),
+	MEMORY("setrlimit", TRACE_CALL_prlimit, do_setrlimit),
+	MEMORY("personality", TRACE_CALL_personality, do_personality),
+	MEMORY("arch_prctl", TRACE_CALL_arch_prctl, do_arch_prctl),
+	MEMORY("map_shadow_stack", TRACE_CALL_map_shadow_stack, do_map_shadow_stack),
+	MEMORY("io_setup", TRACE_CALL_io_setup, do_io_setup),
+	OTHER("openat2", KNOWN_OPEN, 1, 2),
+	OTHER("creat", KNOWN_OPEN, 0, -1),
+	OTHER("memfd_create", KNOWN_MEMFD, 0, 1),
+	OTHER("dup", KNOWN_DUP, -1, -1),
+	OTHER("dup2", KNOWN_DUP, -1, -1),
+	OTHER("dup3", KNOWN_DUP, -1, 2),
+};
+
+const struct strace_known *strace_known(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(known_calls) / sizeof(known_calls[0]); i++)
+		if (known_calls[i].len == len && !memcmp(known_calls[i].name, name, len))
+			return &known_calls[i];
+	return NULL;
+}
+
+enum strace_moment strace_moment(const struct strace_known *known)
+{
+	if (!known)
+		return STRACE_NEVER;
+	switch (known->kind) {
+	case KNOWN_MEMORY:
+	case KNOWN_CLONE:
+	case KNOWN_FORK:
+	case KNOWN_VFORK:
+		return STRACE_AT_HEAD;
+	default:
+		return STRACE_AT_TAIL;
+	}
+}
+
+static int do_process_call(struct strace *s, uint32_t tid, const struct strace_known *known,
+			   const struct strace_call *call, const struct event *event)
+{
+	struct strace_process *process;
+	struct strace_thread *thread;
+	int r = strace_thread(s, tid, event, &thread);
+
 	if (r)
 		return r;
-	if (memory < NR_MEMORY_CALLS)
-		return do_memory_call(s, thread, memory, call, event, tail_line);
 	process = &s->processes[thread->process];
-	open = find_open(name, name_len);
-	if (open)
-		return do_open(s, process, open, call);
-	if (word_is(name, name_len, "shmget"))
+	switch (known->kind) {
+	case KNOWN_EXIT:
+		return do_exit(process, known, call);
+	case KNOWN_OPEN:
+	case KNOWN_MEMFD:
+		return do_open(s, process, known, call);
+	case KNOWN_DUP:
+	case KNOWN_FCNTL:
+		return do_dup(s, process, known, call);
+	case KNOWN_CLOSE:
+		return do_close(process, call);
+	default:
 		return do_shmget(s, call);
-	if (is_exit(name, name_len))
-		note_exit(process, call, !word_is(name, name_len, "exit"));
-	else if (is_descriptor_call(name, name_len))
-		return do_descriptor_call(s, process, name, name_len, call);
-	return 0;
+	}
+}
+
+int strace_do_call(struct strace *s, uint32_t tid, const struct strace_known *known,
+		   const struct strace_call *call, struct event *event, const char *tail_line)
+{
+	switch (known->kind) {
+	case KNOWN_MEMORY:
+		return do_memory_call(s, tid, known, call, event, tail_line);
+	case KNOWN_CLONE:
+	case KNOWN_FORK:
+	case KNOWN_VFORK:
+		return do_birth(s, tid, call, event);
+	case KNOWN_EXEC:
+		return do_exec(s, tid, known, call, event);
+	default:
+		return do_process_call(s, tid, known, call, event);
+	}
 }

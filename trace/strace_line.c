@@ -61,6 +61,22 @@ static bool scan_clock(const char **at, const char *end, uint64_t hours, uint64_
 	return true;
 }
 
+/* The "<comm>" of -Y behind a pid; true also when there is none. */
+static bool scan_comm(const char **at, const char *end, struct strace_line *line)
+{
+	const char *p = *at, *close;
+
+	if (!scan_char(&p, end, '<'))
+		return true;
+	close = memchr(p, '>', (size_t)(end - p));
+	if (!close)
+		return false;
+	line->comm = p;
+	line->comm_len = (size_t)(close - p);
+	*at = close + 1;
+	return true;
+}
+
 /* "[pid 123] "; the number may be padded. */
 static bool scan_bracketed_pid(const char **at, const char *end, struct strace_line *line)
 {
@@ -72,14 +88,7 @@ static bool scan_bracketed_pid(const char **at, const char *end, struct strace_l
 	scan_blanks(&p, end);
 	if (!scan_decimal(&p, end, &pid) || pid > INT32_MAX)
 		return false;
-	if (scan_char(&p, end, '<')) {
-		line->comm = p;
-		p = memchr(p, '>', (size_t)(end - p));
-		if (!p)
-			return false;
-		line->comm_len = (size_t)(p++ - line->comm);
-	}
-	if (!scan_char(&p, end, ']'))
+	if (!scan_comm(&p, end, line) || !scan_char(&p, end, ']'))
 		return false;
 	line->has_pid = line->bracketed = true;
 	line->pid = (uint32_t)pid;
@@ -95,14 +104,7 @@ static bool take_pid(const char **at, const char *end, uint64_t pid, struct stra
 
 	if (line->has_pid || line->clock != STRACE_CLOCK_NONE || pid > INT32_MAX)
 		return false;
-	if (scan_char(&p, end, '<')) {
-		line->comm = p;
-		p = memchr(p, '>', (size_t)(end - p));
-		if (!p)
-			return false;
-		line->comm_len = (size_t)(p++ - line->comm);
-	}
-	if (p < end && !is_blank(*p))
+	if (!scan_comm(&p, end, line) || (p < end && !is_blank(*p)))
 		return false;
 	line->has_pid = true;
 	line->pid = (uint32_t)pid;
@@ -265,37 +267,43 @@ static bool parse_table(const char *at, const char *end, struct strace_line *lin
 	return true;
 }
 
+/* What stands behind pid and time. */
+static void parse_body(const char *at, const char *end, struct strace_line *line)
+{
+	size_t len = word_length(at, end);
+
+	line->name = at;
+	line->name_len = len;
+	if (len && !is_digit(*at) && at + len < end && at[len] == '(') {
+		line->kind = STRACE_LINE_CALL;
+		line->rest = at + len + 1;
+	} else if (scan_text(&at, end, "+++ ")) {
+		parse_end(at, end, line);
+	} else if (scan_text(&at, end, "--- ")) {
+		line->kind = STRACE_LINE_SIGNAL;
+		line->rest = at;
+	} else if (scan_text(&at, end, "<... ")) {
+		parse_resumed(at, end, line);
+	} else {
+		parse_message(at, end, line);
+	}
+}
+
 void strace_line_parse(const char *at, const char *end, struct strace_line *ret_line)
 {
 	struct strace_line line = { .kind = STRACE_LINE_OTHER };
-	const char *start = at;
+	const char *text = at;
 
 	trim_right(at, &end);
 	line.end = line.rest = end;
-	scan_blanks(&at, end);
-	if (at == end) {
+	scan_blanks(&text, end);
+	if (text == end) {
 		line.kind = STRACE_LINE_BLANK;
-	} else if (*at == '>' && at > start && end[-1] == ']') {
+	} else if (*text == '>' && text > at && end[-1] == ']') {
 		line.kind = STRACE_LINE_STACK;
-	} else if (!parse_message(at, end, &line) && !parse_table(at, end, &line)) {
-		at = start;
+	} else if (!parse_message(text, end, &line) && !parse_table(text, end, &line)) {
 		scan_leader(&at, end, &line);
-		line.name = at;
-		line.name_len = word_length(at, end);
-		if (line.name_len && !is_digit(*at) && at + line.name_len < end &&
-		    at[line.name_len] == '(') {
-			line.kind = STRACE_LINE_CALL;
-			line.rest = at + line.name_len + 1;
-		} else if (scan_text(&at, end, "+++ ")) {
-			parse_end(at, end, &line);
-		} else if (scan_text(&at, end, "--- ")) {
-			line.kind = STRACE_LINE_SIGNAL;
-			line.rest = at;
-		} else if (scan_text(&at, end, "<... ")) {
-			parse_resumed(at, end, &line);
-		} else {
-			parse_message(at, end, &line);
-		}
+		parse_body(at, end, &line);
 	}
 	*ret_line = line;
 }

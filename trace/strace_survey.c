@@ -223,17 +223,6 @@ static bool clone_flags(const char *at, const char *end, uint64_t *ret_flags)
 	       *ret_flags <= UINT32_MAX;
 }
 
-enum birth_call { BIRTH_NONE, BIRTH_FORK, BIRTH_VFORK, BIRTH_CLONE };
-
-static enum birth_call birth_call(const char *name, size_t len)
-{
-	if (word_is(name, len, "clone") || word_is(name, len, "clone3"))
-		return BIRTH_CLONE;
-	if (word_is(name, len, "vfork"))
-		return BIRTH_VFORK;
-	return word_is(name, len, "fork") ? BIRTH_FORK : BIRTH_NONE;
-}
-
 /* The number behind the last '=': the child's pid. 0: the call failed, or there is no result. */
 static uint32_t result_pid(const char *at, const char *end)
 {
@@ -254,26 +243,58 @@ static uint32_t result_pid(const char *at, const char *end)
 	return 0;
 }
 
-static int survey_birth(struct surveyor *v, const struct strace_line *line, uint32_t tid,
-			const char *head, const char *head_end, const char *tail,
-			const char *tail_end)
+/* Offsets of mmap2 that are not whole pages can only be numbers of pages. */
+static void survey_mmap2(struct strace_survey *survey, const struct strace_line *line)
 {
-	enum birth_call call = birth_call(line->name, line->name_len);
-	struct strace_survey *survey = v->survey;
+	struct strace_call call;
+	uint64_t offset;
+
+	if (survey->mmap2_in_pages || !word_is(line->name, line->name_len, "mmap2") ||
+	    strace_call_parse(line->rest, line->end, &call) || call.nr_args != 6)
+		return;
+	if (strace_value(call.arg[5], &offset) && offset & 0xfff)
+		survey->mmap2_in_pages = true;
+}
+
+/* What a call that makes others says of the one it made; its result stands in [tail, tail_end). */
+static int survey_birth(struct surveyor *v, enum strace_kind kind, uint32_t tid, struct slice head,
+			struct slice tail)
+{
 	uint64_t flags = 0;
 	uint32_t child;
 
-	if (call == BIRTH_NONE)
-		return 0;
-	survey->has_births = true;
-	child = result_pid(tail, tail_end);
+	v->survey->has_births = true;
+	child = result_pid(tail.at, tail.end);
 	if (!child)
 		return 0;
-	if (call == BIRTH_VFORK)
+	if (kind == KNOWN_VFORK)
 		flags = CLONE_VM | CLONE_VFORK;
-	else if (call == BIRTH_CLONE && !clone_flags(head, head_end, &flags))
+	else if (kind == KNOWN_CLONE && !clone_flags(head.at, head.end, &flags))
 		return announce(v, child);
 	return add_birth(v, tid, child, flags);
+}
+
+/* What a whole call says that the first pass has to know. */
+static int survey_known(struct surveyor *v, const struct strace_line *line,
+			const struct strace_known *known, uint32_t tid, struct slice tail)
+{
+	switch (known->kind) {
+	case KNOWN_CLONE:
+	case KNOWN_FORK:
+	case KNOWN_VFORK:
+		return survey_birth(v, known->kind, tid, (struct slice) { line->rest, line->end },
+				    tail);
+	case KNOWN_OPEN:
+	case KNOWN_CLOSE:
+	case KNOWN_DUP:
+		v->survey->has_opens = true;
+		return 0;
+	case KNOWN_MEMORY:
+		survey_mmap2(v->survey, line);
+		return 0;
+	default:
+		return 0;
+	}
 }
 
 /* "SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=123, ...": 123 is a child's process. */
@@ -289,61 +310,29 @@ static int survey_signal(struct surveyor *v, const struct strace_line *line, uin
 	return add_signal(v, tid, (uint32_t)pid);
 }
 
-/* Offsets of mmap2 that are not whole pages can only be numbers of pages. */
-static void survey_mmap2(struct strace_survey *survey, const struct strace_line *line)
-{
-	struct strace_call call;
-	uint64_t offset;
-
-	if (survey->mmap2_in_pages || !word_is(line->name, line->name_len, "mmap2") ||
-	    strace_call_parse(line->rest, line->end, &call) || call.nr_args != 6)
-		return;
-	if (strace_value(call.arg[5], &offset) && offset & 0xfff)
-		survey->mmap2_in_pages = true;
-}
-
-static void survey_name(struct strace_survey *survey, const struct strace_line *line)
-{
-	static const char *const opens[] = { "openat", "open", "close", "dup", "openat2" };
-	static const char *const exits[] = { "exit_group", "_exit", "exit" };
-
-	for (size_t i = 0; i < sizeof(opens) / sizeof(opens[0]); i++)
-		survey->has_opens |= word_is(line->name, line->name_len, opens[i]);
-	for (size_t i = 0; i < sizeof(exits) / sizeof(exits[0]); i++)
-		survey->has_exit_calls |= word_is(line->name, line->name_len, exits[i]);
-}
-
 /* The first call of a tid: does it come from nowhere, and is it a new program's? */
-static int survey_first_call(struct surveyor *v, const struct strace_line *line, uint32_t tid)
+static int survey_first_call(struct surveyor *v, const struct strace_line *line,
+			     const struct strace_known *known, uint32_t tid)
 {
 	struct strace_pid *pid = get_pid(v->survey, tid);
 	const char *at = line->rest;
-	bool brk = word_is(line->name, line->name_len, "brk");
 
 	if (!pid)
 		return -ENOMEM;
-	if (pid->called || strace_moment(line->name, line->name_len) == STRACE_NEVER)
+	if (pid->called)
 		return 0;
 	pid->called = true;
 	v->survey->nr_strangers += !pid->birth;
-	pid->fresh = word_is(line->name, line->name_len, "execve") ||
-		     (brk && (scan_text(&at, line->end, "NULL") ||
-			      scan_text(&at, line->end, "0)") || scan_text(&at, line->end, "0 ")));
+	pid->fresh = known->kind == KNOWN_EXEC ||
+		     (known->call == TRACE_CALL_brk && known->kind == KNOWN_MEMORY &&
+		      (scan_text(&at, line->end, "NULL") || scan_text(&at, line->end, "0)") ||
+		       scan_text(&at, line->end, "0 ")));
 	return 0;
 }
 
-static int survey_call(struct surveyor *v, const struct strace_line *line, uint32_t tid,
-		       const char *start)
+static int survey_cut(struct surveyor *v, const struct strace_line *line, const char *cut,
+		      uint32_t tid, const char *start)
 {
-	const char *cut = strace_cut(line);
-
-	survey_name(v->survey, line);
-	if (survey_first_call(v, line, tid))
-		return -ENOMEM;
-	if (!cut) {
-		survey_mmap2(v->survey, line);
-		return survey_birth(v, line, tid, line->rest, line->end, line->rest, line->end);
-	}
 	if (add_pair(v, start))
 		return -ENOMEM;
 	v->torn = v->survey->nr_pairs;
@@ -356,6 +345,23 @@ static int survey_call(struct surveyor *v, const struct strace_line *line, uint3
 			return -ENOMEM;
 	}
 	return set_waiting(v, tid, v->survey->nr_pairs);
+}
+
+static int survey_call(struct surveyor *v, const struct strace_line *line, uint32_t tid,
+		       const char *start)
+{
+	const struct strace_known *known = strace_known(line->name, line->name_len);
+	const char *cut = strace_cut(line);
+
+	if (known) {
+		v->survey->has_exit_calls |= known->kind == KNOWN_EXIT;
+		if (survey_first_call(v, line, known, tid))
+			return -ENOMEM;
+	}
+	if (cut)
+		return survey_cut(v, line, cut, tid, start);
+	return known ? survey_known(v, line, known, tid, (struct slice) { line->rest, line->end })
+		     : 0;
 }
 
 static void parse_head(const struct surveyor *v, uint32_t pair, const char *end,
@@ -388,6 +394,16 @@ static uint32_t find_head(struct surveyor *v, const struct strace_line *line, ui
 	return 0;
 }
 
+/* Both halves of a call are known. */
+static int survey_pair(struct surveyor *v, uint32_t pair, const struct strace_line *head,
+		       uint32_t tid, struct slice tail, const char *tail_line, uint32_t number)
+{
+	const struct strace_known *known = strace_known(head->name, head->name_len);
+	int r = complete_pair(v->survey, pair, tail.at, tail.end, tail_line, number);
+
+	return r || !known ? r : survey_known(v, head, known, tid, tail);
+}
+
 static int survey_resumed(struct surveyor *v, const struct strace_line *line, uint32_t tid,
 			  const char *start, uint32_t number)
 {
@@ -396,9 +412,8 @@ static int survey_resumed(struct surveyor *v, const struct strace_line *line, ui
 
 	if (!pair)
 		return 0;
-	if (complete_pair(v->survey, pair, line->rest, line->end, start, number))
-		return -ENOMEM;
-	return survey_birth(v, &head, tid, head.rest, head.end, line->rest, line->end);
+	return survey_pair(v, pair, &head, tid, (struct slice) { line->rest, line->end }, start,
+			   number);
 }
 
 /* ") = 0", perhaps with arguments in front. */
@@ -431,10 +446,8 @@ static int survey_torn(struct surveyor *v, const struct strace_line *line, const
 		return 0;
 	take_waiting(v, v->torn_tid);
 	trim_right(start, &end);
-	if (complete_pair(v->survey, pair, start, end, start, number))
-		return -ENOMEM;
 	parse_head(v, pair, start, &head);
-	r = survey_birth(v, &head, v->torn_tid, head.rest, head.end, start, end);
+	r = survey_pair(v, pair, &head, v->torn_tid, (struct slice) { start, end }, start, number);
 	return r ? r : 1;
 }
 
