@@ -88,7 +88,8 @@ int area_remove(struct seam_space *space, struct cursor *cursor)
 {
 	struct area area;
 
-	if (!journal_room(space))
+	/* it must be possible to put back all that the call has taken out */
+	if (!journal_room(space) || index_reserve(&space->index, space->journal.nr + 1))
 		return out_of_memory(space);
 	index_load(&space->index, cursor, &area);
 	index_remove(&space->index, cursor);
