@@ -650,31 +650,16 @@ static bool harmless(const struct world *world, const struct op *op, const uint6
 	}
 }
 
-/* Whether it faults pages in that were there before. */
-static bool faults_in(const struct op *op, const uint64_t *args)
-{
-	switch (op->call) {
-	case TRACE_CALL_touch:
-	case TRACE_CALL_rtouch:
-	case TRACE_CALL_mlock:
-	case TRACE_CALL_mlock2:
-		return true;
-	case TRACE_CALL_madvise:
-		return args[2] == SEAM_MADV_POPULATE_READ || args[2] == SEAM_MADV_POPULATE_WRITE ||
-		       args[2] == SEAM_MADV_COLLAPSE;
-	default:
-		return false;
-	}
-}
-
 /* Whether it takes no more memory and time than a test should. */
 static bool modest(const struct op *op, const uint64_t *args)
 {
 	bool fills =
-		faults_in(op, args) ||
+		op_faults_in(op, args) ||
 		(op->call == TRACE_CALL_mmap && args[3] & (SEAM_MAP_POPULATE | SEAM_MAP_LOCKED)) ||
 		(op->call == TRACE_CALL_madvise && args[2] >= SEAM_MADV_COLD);
 
+	if (op->call == TRACE_CALL_madvise && args[2] == SEAM_MADV_COLLAPSE)
+		return false;
 	return !fills || args[1] <= 64 * PAGE || args[1] >> 47;
 }
 
@@ -693,7 +678,7 @@ static bool hangs_on_pages(const struct generator *gen, const struct world *worl
 	uint64_t end = args[0] + args[1];
 	struct seam_area area;
 
-	if (!faults_in(op, args) || args[1] >> 47)
+	if (!op_faults_in(op, args) || args[1] >> 47)
 		return false;
 	if (meets_guards(gen, args[0] & ~(PAGE - 1), end))
 		return true;

@@ -51,8 +51,8 @@ void generate_begin(struct generator *gen, const struct world *world, uint64_t s
 void generate_next(struct generator *gen, const struct world *world, const struct script *script,
 		   struct op *ret_op);
 /* Tells what it gave. */
-void generate_learn(struct generator *gen, const struct world *world, uint32_t number, const struct op *op,
-		    const uint64_t *args, int64_t result);
+void generate_learn(struct generator *gen, const struct world *world, uint32_t number,
+		    const struct op *op, const uint64_t *args, int64_t result);
 
 /* In a child by fork: it draws other numbers than its parent. */
 void generate_forked(struct generator *gen, uint32_t space);

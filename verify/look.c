@@ -12,6 +12,7 @@
 #include "trace/vmflags.h"
 
 #define GATE_START UINT64_C(0xffffffff00000000) /* [vsyscall]: shown, and no area of the process */
+#define PAGE_SIZE 4096
 #define SEEN_BY_MAPS (SEAM_VM_RWX | SEAM_VM_MAYSHARE)
 /* What smaps has no letters for, and what the hardware or the pages set. */
 #define NOT_IN_SMAPS (SEAM_VM_SOFTDIRTY | SEAM_VM_ALLOW_ANY_UNCACHED)
@@ -252,4 +253,24 @@ int look_all_next(struct look *look, struct seen *ret_seen)
 		if (seen_line(at, end, ret_seen))
 			return take_keys(look, ret_seen);
 	return r;
+}
+
+bool look_for_guards(struct look *look, uint64_t start, uint64_t len)
+{
+	const uint64_t is_guard = UINT64_C(1) << 58; /* PM_GUARD_REGION */
+	int fd = open_file(look->pid, "pagemap");
+	uint64_t entries[64];
+	off_t at = (off_t)(start / PAGE_SIZE * sizeof(*entries));
+	off_t end = (off_t)((start + len + PAGE_SIZE - 1) / PAGE_SIZE * sizeof(*entries));
+	bool found = false;
+	ssize_t n = 1;
+
+	for (; fd >= 0 && !found && n > 0 && at < end; at += n) {
+		n = pread(fd, entries, sizeof(entries), at);
+		for (ssize_t i = 0; i < n / (ssize_t)sizeof(*entries); i++)
+			found |= entries[i] & is_guard && at + i * (ssize_t)sizeof(*entries) < end;
+	}
+	if (fd >= 0)
+		close(fd);
+	return found;
 }

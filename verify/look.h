@@ -55,4 +55,7 @@ int look_all_begin(struct look *look);
 /* 1, 0 at the end, -errno. */
 int look_all_next(struct look *look, struct seen *ret_seen);
 
+/* Whether there are guard markers in the range, as far as pagemap tells (6.15-). */
+bool look_for_guards(struct look *look, uint64_t start, uint64_t len);
+
 #endif

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <seam/ops.h>
+
 static const char *const rlimit_names[] = {
 	[TRACE_RLIMIT_AS] = "as",
 	[TRACE_RLIMIT_DATA] = "data",
@@ -88,6 +90,22 @@ bool op_gives_address(const struct op *op)
 	case TRACE_CALL_brk:
 	case TRACE_CALL_shmat:
 		return true;
+	default:
+		return false;
+	}
+}
+
+bool op_faults_in(const struct op *op, const uint64_t *args)
+{
+	switch (op->call) {
+	case TRACE_CALL_touch:
+	case TRACE_CALL_rtouch:
+	case TRACE_CALL_mlock:
+	case TRACE_CALL_mlock2:
+		return true;
+	case TRACE_CALL_madvise:
+		return args[2] == SEAM_MADV_POPULATE_READ || args[2] == SEAM_MADV_POPULATE_WRITE ||
+		       args[2] == SEAM_MADV_COLLAPSE;
 	default:
 		return false;
 	}

@@ -38,6 +38,8 @@ char *op_text(char *buf, const struct op *op);
 char *op_text_resolved(char *buf, const struct op *op, const uint64_t *args);
 /* "0", "0x7f12…", "ENOMEM", "EFAULT at 0x1000". */
 char *outcome_text(char *buf, const struct op *op, const struct outcome *outcome);
+/* Whether it faults in pages of memory that was there before. */
+bool op_faults_in(const struct op *op, const uint64_t *args);
 /* Whether a successful result is an address. */
 bool op_gives_address(const struct op *op);
 

@@ -34,8 +34,9 @@ bool mismatch_alike(const struct mismatch *a, const struct mismatch *b);
 struct play {
 	uint64_t calls;	  /* system calls made and compared */
 	uint64_t skipped; /* operations that referred to a failed one, or cannot be made here */
-	uint64_t whole;	  /* comparisons of the whole map with all flags */
-	bool found;	  /* a mismatch, described in: */
+	uint64_t undetermined; /* calls whose outcome hangs on what the model does not keep */
+	uint64_t whole;	       /* comparisons of the whole map with all flags */
+	bool found;	       /* a mismatch, described in: */
 	struct mismatch mismatch;
 	char failed[256]; /* why seam itself failed; "" when it did not */
 

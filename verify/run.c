@@ -42,13 +42,19 @@ struct root {
 	struct world *world;
 };
 
+static void reset_counts(struct play *play)
+{
+	play->calls = play->undetermined = play->skipped = play->whole = 0;
+}
+
 static void count(struct run *run)
 {
 	run->calls += run->play.calls;
 	run->checked += run->play.calls;
+	run->undetermined += run->play.undetermined;
 	run->skipped += run->play.skipped;
 	run->whole += run->play.whole;
-	run->play.calls = run->play.skipped = run->play.whole = 0;
+	reset_counts(&run->play);
 }
 
 /* Whether a script shows the mismatch that is sought. One that cannot be played does not. */
@@ -62,7 +68,7 @@ static bool shows(void *ctx, struct script *script, bool all_each_time)
 	found = !play_script(play, root->world, all_each_time) && play->found &&
 		mismatch_alike(&play->mismatch,
 			       &root->run->finding[root->run->nr_findings].mismatch);
-	play->calls = play->skipped = play->whole = 0;
+	reset_counts(play);
 	return found;
 }
 

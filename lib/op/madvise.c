@@ -67,11 +67,14 @@ static bool discards(int advice)
 	}
 }
 
-/* A sealed area keeps what it holds, unless its owner could overwrite it (6.10 mm/mseal.c). */
-static bool seal_forbids(uint64_t flags, int advice)
+/*
+ * Sealed anonymous memory keeps what it holds, unless its owner could overwrite it (6.10 mm/mseal.c
+ * is_ro_anon).
+ */
+static bool seal_forbids(const struct attr *attr, int advice)
 {
-	return flags & SEAM_VM_SEALED && discards(advice) && !(flags & SEAM_VM_SHARED) &&
-	       !(flags & SEAM_VM_WRITE);
+	return attr->flags & SEAM_VM_SEALED && discards(advice) && !attr->file &&
+	       !(attr->flags & SEAM_VM_WRITE);
 }
 
 static bool ksm_takes(const struct seam_space *space, const struct area *area)
@@ -221,7 +224,7 @@ static int advise_part(struct seam_space *space, struct cursor *cursor, uint64_t
 
 	index_load(&space->index, cursor, &area);
 	flags = area_flags(space, &area);
-	if (seal_forbids(flags, advice))
+	if (seal_forbids(area_attr(space, &area), advice))
 		return -SEAM_EPERM;
 	err = advised_flags(space, &area, advice, &flags);
 	if (err > 0)

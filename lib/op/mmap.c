@@ -337,9 +337,14 @@ static int insert(struct seam_space *space, const struct mapping *map, struct cu
 			return err;
 	}
 	err = join_new_commit(space, &join, ret_cursor);
-	if (!err && ksm && rule(space, SEAM_RULE_ksm) == 1 && !join.joins_left && !join.joins_right)
-		err = area_set_flags(space, ret_cursor, attr.flags | SEAM_VM_MERGEABLE);
-	return err;
+	if (err || join.joins_left || join.joins_right)
+		return err;
+	if (ksm && rule(space, SEAM_RULE_ksm) == 1)
+		attr.flags |= SEAM_VM_MERGEABLE;
+	/* what cannot be locked loses the flag that mlockall gives, after the joining */
+	if (map->flags & SEAM_VM_DROPPABLE)
+		attr.flags &= ~(SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT);
+	return area_set_flags(space, ret_cursor, attr.flags);
 }
 
 /* The pages of MAP_POPULATE and of locked memory; errors here do not fail the call. */
