@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every allocation of every call fails once: the call then gives -SEAM_EALLOC and the space is as it
+ * was, to the last counter; done again with memory it works.
+ */
+#include "tests/unit/space.h"
+
+struct allocator {
+	uint64_t nr;	  /* allocations so far */
+	uint64_t fail_at; /* 0: never */
+	uint64_t held;	  /* bytes given out */
+};
+
+static bool fails(struct allocator *a)
+{
+	return ++a->nr == a->fail_at;
+}
+
+static void *alloc(void *ctx, size_t size)
+{
+	struct allocator *a = ctx;
+	void *ptr = fails(a) ? NULL : malloc(size);
+
+	if (ptr)
+		a->held += size;
+	return ptr;
+}
+
+static void release(void *ctx, void *ptr, size_t size)
+{
+	struct allocator *a = ctx;
+
+	a->held -= size;
+	free(ptr);
+}
+
+/* Always moves, so that a stale pointer is met by the sanitizers. */
+static void *resize(void *ctx, void *ptr, size_t old_size, size_t size)
+{
+	void *fresh = alloc(ctx, size);
+
+	if (fresh) {
+		memcpy(fresh, ptr, old_size < size ? old_size : size);
+		release(ctx, ptr, old_size);
+	}
+	return fresh;
+}
+
+/* All that can be seen of a space. */
+struct picture {
+	struct seam_area areas[512];
+	unsigned int nr;
+	struct seam_stats stats;
+	struct seam_totals totals;
+	uint64_t brk;
+};
+
+static void take_picture(const struct seam_space *space, struct picture *ret)
+{
+	uint64_t at = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	while (ret->nr < 512 && seam_area_next(space, &at, &ret->areas[ret->nr]))
+		ret->nr++;
+	seam_space_get_stats(space, &ret->stats);
+	seam_space_get_totals(space, &ret->totals);
+	ret->brk = seam_space_get_brk(space);
+}
+
+static const struct seam_file file = { .id = 5, .traits = SEAM_FILE_READ | SEAM_FILE_WRITE };
+
+static int call_mmap(struct seam_space *space)
+{
+	return map(space, 1, 1, RW, SEAM_MAP_POPULATE | SEAM_MAP_NORESERVE);
+}
+
+static int call_mmap_over(struct seam_space *space)
+{
+	return map(space, 3, 37, RW, SEAM_MAP_LOCKED);
+}
+
+static int call_mmap_file(struct seam_space *space)
+{
+	struct seam_mmap args = {
+		.len = PAGE,
+		.prot = RW,
+		.flags = SEAM_MAP_PRIVATE | SEAM_MAP_POPULATE,
+		.file = &file,
+	};
+	uint64_t addr;
+
+	return seam_space_mmap(space, &args, &addr);
+}
+
+static int call_mmap_shared(struct seam_space *space)
+{
+	return map(space, 0, 2, RW, SEAM_MAP_SHARED | SEAM_MAP_ANONYMOUS);
+}
+
+static int call_munmap(struct seam_space *space)
+{
+	return unmap(space, 3, 40);
+}
+
+static int call_munmap_middle(struct seam_space *space)
+{
+	return unmap(space, 101, 1);
+}
+
+static int call_mprotect(struct seam_space *space)
+{
+	return protect(space, 101, 1, R);
+}
+
+static int call_mprotect_file(struct seam_space *space)
+{
+	return protect(space, 102, 3, SEAM_PROT_EXEC);
+}
+
+static int call_mremap_grow(struct seam_space *space)
+{
+	return remap(space, 100, 5, 8, SEAM_MREMAP_MAYMOVE, 0);
+}
+
+static int call_mremap_move(struct seam_space *space)
+{
+	return remap(space, 101, 2, 2, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 4);
+}
+
+static int call_mremap_dontunmap(struct seam_space *space)
+{
+	return remap(space, 101, 2, 2, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_DONTUNMAP, 0);
+}
+
+static int call_mremap_shrink(struct seam_space *space)
+{
+	return remap(space, 101, 3, 1, 0, 0);
+}
+
+static int call_madvise(struct seam_space *space)
+{
+	return seam_space_madvise(space, AT(101), PAGE, SEAM_MADV_DONTDUMP);
+}
+
+static int call_guard(struct seam_space *space)
+{
+	return seam_space_madvise(space, AT(110), PAGE, SEAM_MADV_GUARD_INSTALL);
+}
+
+static int call_mlock(struct seam_space *space)
+{
+	return seam_space_mlock(space, AT(110), PAGE, 0);
+}
+
+static int call_mlockall(struct seam_space *space)
+{
+	return seam_space_mlockall(space, SEAM_MCL_CURRENT | SEAM_MCL_FUTURE);
+}
+
+static int call_munlock(struct seam_space *space)
+{
+	return seam_space_munlock(space, AT(115), PAGE);
+}
+
+static int call_mseal(struct seam_space *space)
+{
+	return seam_space_mseal(space, AT(111), PAGE, 0);
+}
+
+static int call_brk(struct seam_space *space)
+{
+	uint64_t brk;
+
+	return seam_space_brk(space, AT(230), &brk);
+}
+
+static int call_touch(struct seam_space *space)
+{
+	return touch(space, 110, 4);
+}
+
+static int call_grow(struct seam_space *space)
+{
+	return touch(space, 5000, 1);
+}
+
+static int call_stack(struct seam_space *space)
+{
+	return seam_space_stack(space, AT(900), 4 * PAGE);
+}
+
+static int call_mbind(struct seam_space *space)
+{
+	return seam_space_mbind(space, AT(111), PAGE, 3);
+}
+
+static int call_uffd(struct seam_space *space)
+{
+	return seam_space_uffd_register(space, AT(111), PAGE, 3, SEAM_VM_UFFD_MISSING);
+}
+
+static int call_set_name(struct seam_space *space)
+{
+	return seam_space_set_name(space, AT(111), PAGE, 3);
+}
+
+static int call_adopt(struct seam_space *space)
+{
+	struct seam_area area = {
+		.start = AT(2),
+		.end = AT(300),
+		.flags = SEAM_VM_READ | SEAM_VM_MAYREAD,
+		.anon_vma = 17,
+		.anon_chain = 2,
+	};
+
+	return seam_space_adopt(space, &area);
+}
+
+static int call_forget(struct seam_space *space)
+{
+	return seam_space_forget(space, AT(101), AT(103));
+}
+
+static int call_fork(struct seam_space *space)
+{
+	struct seam_space *child;
+	int err = seam_space_fork(space, &child);
+
+	if (!err)
+		seam_space_destroy(child);
+	return err;
+}
+
+static const struct {
+	const char *name;
+	int (*call)(struct seam_space *space);
+} calls[] = {
+	{ "mmap", call_mmap },
+	{ "mmap over many", call_mmap_over },
+	{ "mmap of a file", call_mmap_file },
+	{ "mmap, shared", call_mmap_shared },
+	{ "munmap", call_munmap },
+	{ "munmap of a middle", call_munmap_middle },
+	{ "mprotect", call_mprotect },
+	{ "mprotect of several", call_mprotect_file },
+	{ "mremap, growing", call_mremap_grow },
+	{ "mremap, moving", call_mremap_move },
+	{ "mremap DONTUNMAP", call_mremap_dontunmap },
+	{ "mremap, shrinking", call_mremap_shrink },
+	{ "madvise", call_madvise },
+	{ "madvise GUARD_INSTALL", call_guard },
+	{ "mlock", call_mlock },
+	{ "mlockall", call_mlockall },
+	{ "munlock", call_munlock },
+	{ "mseal", call_mseal },
+	{ "brk", call_brk },
+	{ "touch", call_touch },
+	{ "stack growth", call_grow },
+	{ "stack", call_stack },
+	{ "mbind", call_mbind },
+	{ "uffd_register", call_uffd },
+	{ "set_name", call_set_name },
+	{ "adopt", call_adopt },
+	{ "forget", call_forget },
+	{ "fork", call_fork },
+};
+
+/* A space that @extra areas bring to where its tables have to grow; NULL when it was refused memory. */
+static struct seam_space *prepared(struct allocator *a, unsigned int extra, uint32_t flags)
+{
+	struct seam_alloc with = { .alloc = alloc, .free = release, .realloc = resize, .ctx = a };
+	struct seam_space_options options = space_options("linux-6.18.44");
+	struct seam_space *space;
+
+	options.alloc = &with;
+	options.flags |= flags;
+	space = space_new(&options);
+	map(space, 100, 5, RW, 0);
+	touch(space, 100, 5);
+	map(space, 105, 1, R, 0);
+	map(space, 110, 4, RW, 0);
+	map(space, 115, 3, RW, SEAM_MAP_LOCKED);
+	map(space, 5010, 2, RW, SEAM_MAP_GROWSDOWN);
+	seam_space_set_brk(space, AT(220), AT(220));
+	for (unsigned int i = 0; i < extra; i++) {
+		map(space, 4 + 2 * i, 1, RW, i & 1 ? SEAM_MAP_NORESERVE : 0);
+		touch(space, 4 + 2 * i, 1);
+		/* sets that nothing else has */
+		seam_space_mbind(space, AT(4 + 2 * i), PAGE, 100 + i);
+	}
+	return space;
+}
+
+/* One call at one size, each of its allocations failing in turn. The number of failures. */
+static unsigned int try_call(unsigned int which, unsigned int extra, uint32_t flags, bool *good)
+{
+	static struct picture before, after;
+	unsigned int failures = 0;
+
+	for (uint64_t n = 1;; n++) {
+		struct allocator a = { 0 };
+		struct seam_space *space = prepared(&a, extra, flags);
+		int err, again;
+
+		take_picture(space, &before);
+		a.fail_at = a.nr + n;
+		err = calls[which].call(space);
+		take_picture(space, &after);
+		if (err == -SEAM_EALLOC) {
+			failures++;
+			a.fail_at = 0;
+			if (memcmp(&before, &after, sizeof(before)) || seam_space_check(space))
+				*good = false;
+			again = calls[which].call(space);
+			if (again)
+				*good = false;
+		} else if (err) {
+			*good = false;
+		}
+		if (seam_space_check(space))
+			*good = false;
+		seam_space_destroy(space);
+		if (a.held)
+			*good = false;
+		if (err != -SEAM_EALLOC || !*good)
+			return failures;
+	}
+}
+
+static void all_calls(void)
+{
+	for (unsigned int which = 0; which < sizeof(calls) / sizeof(calls[0]); which++) {
+		unsigned int failures = 0;
+		bool good = true;
+
+		for (unsigned int extra = 0; extra < 40 && good; extra++)
+			failures += try_call(which, extra, 0, &good);
+		for (unsigned int extra = 0; extra < 40 && good; extra += 13)
+			failures += try_call(which, extra, SEAM_SPACE_COUNT_STEPS, &good);
+		ok(good && failures, "%s: %u failures taken back", calls[which].name, failures);
+	}
+}
+
+static void creation(void)
+{
+	bool good = true;
+	int err = -SEAM_EALLOC;
+
+	for (uint64_t n = 1; err && good; n++) {
+		struct allocator a = { .fail_at = n };
+		struct seam_alloc with = { .alloc = alloc, .free = release, .ctx = &a };
+		struct seam_space_options options = space_options("linux-6.18.44");
+		struct seam_space *space;
+
+		options.alloc = &with;
+		options.flags |= SEAM_SPACE_COUNT_STEPS;
+		err = seam_space_create(&options, &space);
+		if (!err)
+			seam_space_destroy(space);
+		good = !a.held && (!err || err == -SEAM_EALLOC);
+	}
+	ok(good, "creation");
+}
+
+int main(void)
+{
+	creation();
+	all_calls();
+	return tap_done();
+}

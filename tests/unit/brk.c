@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The heap: what it joins, and when it does not move. */
+#include "tests/unit/space.h"
+
+static bool sets(struct seam_space *space, uint64_t page, uint64_t expected)
+{
+	uint64_t found;
+
+	seam_space_brk(space, AT(page), &found);
+	return ok(found == AT(expected), "brk %llu gives %lld", (unsigned long long)page,
+		  (long long)(found - BASE) / (long long)PAGE);
+}
+
+static void moves(void)
+{
+	struct seam_space *space = space_of("linux-6.18.44");
+	struct seam_stats stats;
+
+	seam_space_set_brk(space, AT(10), AT(10));
+	sets(space, 5, 10);
+	sets(space, 14, 14);
+	sets(space, 16, 16);
+	holds(space, SHOW_ACCOUNT, "10-16rwA", "one area");
+	seam_space_get_stats(space, &stats);
+	ok(stats.join_tries == 1 && stats.joins == 1, "only what lies below is compared");
+	map(space, 20, 1, RW, 0);
+	sets(space, 20, 16);
+	sets(space, 19, 19);
+	holds(space, 0, "10-19rw 20-21rw", "one page stays free");
+	map(space, 19, 1, RW, 0);
+	holds(space, 0, "10-21rw", "mmap fills it and joins");
+	sets(space, 12, 12);
+	holds(space, 0, "10-12rw 19-21rw", "shrunk");
+	unmap(space, 10, 2);
+	sets(space, 11, 12);
+	seam_space_destroy(space);
+}
+
+/* Memory right below the heap's start: the bss. */
+static void below(void)
+{
+	for (int i = 0; i < 2; i++) {
+		struct seam_space *space = space_of(i ? "linux-6.1" : "linux-5.10");
+
+		map(space, 8, 2, RW, 0);
+		seam_space_set_brk(space, AT(10), AT(10));
+		sets(space, 12, 12);
+		holds(space, 0, i ? "8-10rw 10-12rw" : "8-12rw", "beside the bss");
+		seam_space_destroy(space);
+	}
+}
+
+static void limits(void)
+{
+	struct seam_space_options options = space_options("linux-6.18.44");
+	struct seam_space *space;
+
+	options.limit_data = 6 * PAGE;
+	options.max_areas = 2;
+	space = space_new(&options);
+	seam_space_set_brk(space, AT(10), AT(10));
+	seam_space_set_code(space, 0, 0, 2 * PAGE);
+	sets(space, 15, 10);
+	sets(space, 14, 14);
+	map(space, 0, 1, R, 0);
+	map(space, 2, 1, R, 0);
+	sets(space, 13, 13);
+	map(space, 4, 1, R, 0);
+	sets(space, 14, 13);
+	seam_space_destroy(space);
+}
+
+static void under_a_stack(void)
+{
+	struct seam_space *space = space_of("linux-6.18.44");
+
+	seam_space_set_brk(space, AT(10), AT(10));
+	map(space, 1000, 1, RW, SEAM_MAP_GROWSDOWN);
+	sets(space, 744, 10);
+	sets(space, 743, 743);
+	seam_space_destroy(space);
+}
+
+int main(void)
+{
+	moves();
+	below();
+	limits();
+	under_a_stack();
+	return tap_done();
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* mmap: what joins, which flags areas get, which errors in which order. */
+#include "tests/unit/space.h"
+
+/* Each policy that fills a gap from the left, and those that do it from the right. */
+static void fill_gap(void)
+{
+	static const struct {
+		const char *policy, *two_anons, *unfaulted_left, *unfaulted_right;
+	} rows[] = {
+		{ "linux-5.10", "0-2rw:1 2-3rw:2", "0-3rw:1", "0-3rw:1" },
+		{ "linux-6.1", "0-1rw:1 1-3rw:2", "0-1rw 1-3rw:1", "0-3rw:1" },
+		{ "linux-6.12", "0-2rw:1 2-3rw:2", "0-3rw:1", "0-3rw:1" },
+		{ "linux-6.18", "0-2rw:1 2-3rw:2", "0-3rw:1", "0-3rw:1" },
+		{ "linux-7.3", "0-2rw:1 2-3rw:2", "0-3rw:1", "0-3rw:1" },
+	};
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct seam_space *space = space_of(rows[i].policy);
+		struct seam_stats stats;
+
+		map(space, 0, 1, RW, 0);
+		map(space, 2, 1, RW, 0);
+		touch(space, 0, 1);
+		touch(space, 2, 1);
+		map(space, 1, 1, RW, 0);
+		holds(space, 0, rows[i].two_anons, "a gap between two that were touched apart");
+		seam_space_get_stats(space, &stats);
+		ok(stats.join_tries == 2 && stats.joins == 1, "two compared, one joined");
+		seam_space_destroy(space);
+
+		space = space_of(rows[i].policy);
+		map(space, 0, 1, RW, 0);
+		map(space, 2, 1, RW, 0);
+		touch(space, 2, 1);
+		map(space, 1, 1, RW, 0);
+		holds(space, 0, rows[i].unfaulted_left, "a gap, the right side touched");
+		seam_space_destroy(space);
+
+		space = space_of(rows[i].policy);
+		map(space, 0, 1, RW, 0);
+		map(space, 2, 1, RW, 0);
+		touch(space, 0, 1);
+		map(space, 1, 1, RW, 0);
+		holds(space, 0, rows[i].unfaulted_right, "a gap, the left side touched");
+		seam_space_destroy(space);
+	}
+}
+
+static void joins(void)
+{
+	struct seam_space *space = space_of("linux-6.18.44");
+	struct seam_stats stats;
+
+	map(space, 4, 2, RW, 0);
+	map(space, 2, 2, RW, 0);
+	map(space, 6, 1, RW, 0);
+	holds(space, 0, "2-7rw", "below and above");
+	touch(space, 2, 5);
+	map(space, 4, 1, RW, 0);
+	holds(space, 0, "2-7rw:1", "over the middle of touched memory");
+	map(space, 4, 1, NONE, 0);
+	holds(space, 0, "2-4rw:1 4-5-- 5-7rw:1", "another protection");
+	map(space, 7, 1, RW, SEAM_MAP_NORESERVE);
+	map(space, 8, 1, RW, SEAM_MAP_LOCKED);
+	map(space, 9, 1, RW, SEAM_MAP_STACK);
+	holds(space, 0, "2-4rw:1 4-5-- 5-7rw:1 7-8rwN 8-9rwL:2 9-10rwH", "other flags");
+	seam_space_destroy(space);
+
+	space = space_of("linux-6.18.44");
+	map(space, 0, 1, RW, SEAM_MAP_SHARED | SEAM_MAP_ANONYMOUS);
+	map(space, 1, 1, RW, SEAM_MAP_SHARED | SEAM_MAP_ANONYMOUS);
+	holds(space, 0, "0-1rws 1-2rws", "shared memory: each its own object");
+	protect(space, 0, 1, R);
+	protect(space, 0, 1, RW);
+	seam_space_get_stats(space, &stats);
+	ok(stats.join_tries == 3 && !stats.joins, "each touching neighbour is compared once");
+	seam_space_destroy(space);
+}
+
+static const struct seam_file readable = { .id = 7, .traits = SEAM_FILE_READ };
+static const struct seam_file writable = { .id = 8, .traits = SEAM_FILE_READ | SEAM_FILE_WRITE };
+
+static int map_file(struct seam_space *space, const struct seam_file *file, uint64_t page,
+		    uint64_t pages, uint32_t prot, uint32_t flags, uint64_t pgoff)
+{
+	struct seam_mmap args = {
+		.addr = AT(page),
+		.len = pages * PAGE,
+		.prot = prot,
+		.flags = flags | FIXED,
+		.file = file,
+		.pgoff = pgoff,
+	};
+	uint64_t addr;
+
+	return seam_space_mmap(space, &args, &addr);
+}
+
+static void files(void)
+{
+	static const struct seam_file closing = {
+		.id = 9,
+		.traits = SEAM_FILE_READ | SEAM_FILE_CLOSE,
+	};
+	struct seam_space *space = space_of("linux-6.18.44");
+	struct seam_area area;
+
+	map_file(space, &readable, 0, 2, R, SEAM_MAP_PRIVATE, 5);
+	map_file(space, &readable, 2, 1, R, SEAM_MAP_PRIVATE, 7);
+	map_file(space, &readable, 3, 1, R, SEAM_MAP_PRIVATE, 7);
+	map_file(space, &writable, 4, 1, R, SEAM_MAP_PRIVATE, 8);
+	holds(space, 0, "0-3r- 3-4r- 4-5r-", "one file, offsets that continue");
+	map_file(space, &readable, 10, 1, R, SEAM_MAP_SHARED, 0);
+	seam_area_find(space, AT(10), &area);
+	ok(area.flags == 0xd1, "shared on a file open for reading: flags %llx",
+	   (unsigned long long)area.flags);
+	seam_space_destroy(space);
+
+	/* [a][new][b]: b goes away when all three join, which its driver forbids */
+	for (int i = 0; i < 2; i++) {
+		space = space_of(i ? "linux-6.18.44" : "linux-6.1");
+		map_file(space, &closing, 0, 1, R, SEAM_MAP_PRIVATE, 0);
+		map_file(space, &closing, 2, 1, R, SEAM_MAP_PRIVATE, 2);
+		map_file(space, &closing, 1, 1, R, SEAM_MAP_PRIVATE, 1);
+		holds(space, 0, i ? "0-2r- 2-3r-" : "0-1r- 1-2r- 2-3r-",
+		      "a close operation: from 6.4 on it only keeps its own area");
+		seam_space_destroy(space);
+	}
+}
+
+static void flags(void)
+{
+	static const struct {
+		const char *policy;
+		uint32_t prot, flags;
+		uint64_t area;
+	} rows[] = {
+		{ "linux-6.18", RW, ANON, 0x100073 },
+		{ "linux-6.18", NONE, ANON, 0x70 },
+		{ "linux-6.18", RW, ANON | SEAM_MAP_NORESERVE, 0x200073 },
+		{ "linux-6.18", RW, ANON | SEAM_MAP_GROWSDOWN, 0x100173 },
+		{ "linux-6.18", RW, SEAM_MAP_SHARED | SEAM_MAP_ANONYMOUS, 0xfb },
+		{ "linux-6.18", RW, SEAM_MAP_DROPPABLE | SEAM_MAP_ANONYMOUS, 0x10006200073 },
+		{ "linux-6.18", RW, ANON | SEAM_MAP_STACK, 0x40100073 },
+		{ "linux-6.1", RW, ANON | SEAM_MAP_STACK, 0x100073 },
+		{ "linux-6.18", RW, ANON | SEAM_MAP_LOCKED, 0x102073 },
+		{ "linux-6.18", RW, ANON | SEAM_MAP_SYNC, 0x900073 },
+	};
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct seam_space *space = space_of(rows[i].policy);
+		struct seam_area area = { 0 };
+
+		map(space, 0, 1, rows[i].prot, rows[i].flags);
+		seam_area_find(space, 0, &area);
+		ok(area.flags == rows[i].area, "%s: prot %x, flags %x give %llx", rows[i].policy,
+		   rows[i].prot, rows[i].flags, (unsigned long long)area.flags);
+		seam_space_destroy(space);
+	}
+}
+
+/* One call, everything wrong that stands in the row; the first test that fails decides. */
+static void errors(void)
+{
+	static const struct seam_file directory = { .id = 9,
+						    .traits = SEAM_FILE_READ | SEAM_FILE_NO_MMAP };
+	static const struct seam_file noexec = { .id = 10,
+						 .traits = SEAM_FILE_READ | SEAM_FILE_NOEXEC };
+	static const struct seam_file sealed = { .id = 11,
+						 .traits = SEAM_FILE_READ | SEAM_FILE_WRITE,
+						 .seals = 0x8 };
+	const uint32_t shared = SEAM_MAP_SHARED | SEAM_MAP_ANONYMOUS;
+	const struct {
+		struct seam_mmap args;
+		int err;
+		const char *what;
+	} rows[] = {
+		{ { .len = 0, .flags = SEAM_MAP_PRIVATE }, -SEAM_EBADF, "no file, length 0" },
+		{ { .len = 0, .flags = ANON }, -SEAM_EINVAL, "length 0" },
+		{ { .len = UINT64_MAX, .flags = ANON }, -SEAM_ENOMEM, "a length that wraps" },
+		{ { .len = PAGE, .flags = ANON, .pgoff = UINT64_MAX },
+		  -SEAM_EOVERFLOW,
+		  "an offset that wraps" },
+		{ { .len = UINT64_C(1) << 60, .flags = ANON }, -SEAM_ENOMEM, "too long" },
+		{ { .addr = AT(0) + 1, .len = PAGE, .flags = ANON | FIXED },
+		  -SEAM_EINVAL,
+		  "fixed, not aligned" },
+		{ { .addr = 0, .len = PAGE, .flags = SEAM_MAP_ANONYMOUS | FIXED },
+		  -SEAM_EPERM,
+		  "below vm.mmap_min_addr, of no type" },
+		{ { .addr = AT(0), .len = PAGE, .flags = SEAM_MAP_FIXED_NOREPLACE },
+		  -SEAM_EBADF,
+		  "no file for a place that is taken" },
+		{ { .addr = AT(0), .len = PAGE, .flags = ANON | SEAM_MAP_FIXED_NOREPLACE },
+		  -SEAM_EEXIST,
+		  "a place that is taken" },
+		{ { .len = PAGE, .flags = SEAM_MAP_ANONYMOUS }, -SEAM_EINVAL, "no type" },
+		{ { .len = PAGE, .flags = SEAM_MAP_SHARED_VALIDATE | SEAM_MAP_ANONYMOUS },
+		  -SEAM_EINVAL,
+		  "validated, anonymous" },
+		{ { .len = PAGE, .flags = shared | SEAM_MAP_GROWSDOWN },
+		  -SEAM_EINVAL,
+		  "shared, growing" },
+		{ { .len = PAGE, .prot = RW, .flags = SEAM_MAP_SHARED, .file = &readable },
+		  -SEAM_EACCES,
+		  "writing to a file open for reading" },
+		{ { .len = PAGE,
+		    .prot = R,
+		    .flags = SEAM_MAP_SHARED_VALIDATE | SEAM_MAP_SYNC,
+		    .file = &readable },
+		  -SEAM_EOPNOTSUPP,
+		  "validated, a flag that is not known" },
+		{ { .len = PAGE, .prot = R, .flags = SEAM_MAP_PRIVATE, .file = &directory },
+		  -SEAM_ENODEV,
+		  "a directory" },
+		{ { .len = PAGE,
+		    .prot = R | SEAM_PROT_EXEC,
+		    .flags = SEAM_MAP_PRIVATE,
+		    .file = &noexec },
+		  -SEAM_EPERM,
+		  "executable, mounted noexec" },
+		{ { .len = PAGE, .prot = RW, .flags = SEAM_MAP_SHARED, .file = &sealed },
+		  -SEAM_EPERM,
+		  "writing to a sealed memfd" },
+		{ { .len = PAGE,
+		    .prot = R,
+		    .flags = SEAM_MAP_PRIVATE | SEAM_MAP_GROWSDOWN,
+		    .file = &readable },
+		  -SEAM_EINVAL,
+		  "a file that grows" },
+		{ { .len = PAGE, .flags = ANON, .place = 1, .at = AT(0) },
+		  -SEAM_EINVAL,
+		  "a given place that is taken" },
+	};
+	struct seam_space_options options = space_options("linux-6.18.44");
+
+	options.may = 0;
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct seam_space *space = space_new(&options);
+		uint64_t addr;
+		int err;
+
+		map(space, 0, 1, RW, 0);
+		err = seam_space_mmap(space, &rows[i].args, &addr);
+		ok(err == rows[i].err && !strcmp(shape_of(space, 0), "0-1rw"), "%s: %d",
+		   rows[i].what, err);
+		seam_space_destroy(space);
+	}
+}
+
+/* Over the commit limit: the range is gone already where MAP_FIXED clears first. */
+static void fails_late(void)
+{
+	for (int i = 0; i < 2; i++) {
+		struct seam_space_options options =
+			space_options(i ? "linux-6.18.44" : "linux-6.1");
+		struct seam_space *space;
+
+		options.commit_limit_pages = 8;
+		space = space_new(&options);
+		map(space, 0, 4, NONE, 0);
+		ok(map(space, 2, 9, RW, 0) == -SEAM_ENOMEM, "more than may be committed");
+		holds(space, 0, i ? "0-2-- 2-4--" : "0-2--", "what is left behind");
+		seam_space_destroy(space);
+	}
+}
+
+int main(void)
+{
+	fill_gap();
+	joins();
+	files();
+	flags();
+	errors();
+	fails_late();
+	return tap_done();
+}
