@@ -13,7 +13,7 @@
 #define PAGE_SHIFT 12
 #define PAGE_SIZE 4096
 #define AT_ONE_END 8 /* areas looked at from the start of a long range */
-#define SHOWN 8
+#define SHOWN 5
 
 /* What the kernel would show of an area of the model. */
 static struct seen as_seen(const struct seam_area *area)
