@@ -224,6 +224,7 @@ static void print_json(const struct session *session, const struct run *run, FIL
 	for (uint32_t i = 0; i < run->nr_findings; i++)
 		print_json_mismatch(&json, &run->finding[i]);
 	json_close(&json, ']');
+	json_close(&json, '}');
 	json_end(&json);
 }
 

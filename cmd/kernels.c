@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* seam kernels: the known policies and where they differ; the running kernel's own vector. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/policy.h"
+#include "face/json.h"
+#include "probe/rules.h"
+#include "ui/table.h"
+
+#define VECTOR_SIZE 16
+
+struct options {
+	bool json, probe, diff, header;
+	const char *output;
+	const char *left, *right; /* with diff */
+};
+
+static int parse_options(struct options *options, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "probe", no_argument, NULL, 'p' },	 { "diff", no_argument, NULL, 'd' },
+		{ "json", no_argument, NULL, 'j' },	 { "output", required_argument, NULL, 'o' },
+		{ "no-header", no_argument, NULL, 'H' }, { 0 },
+	};
+	int option;
+
+	*options = (struct options) { .header = true };
+	opterr = 0;
+	optind = 0; /* of glibc: starts anew */
+	while ((option = getopt_long(argc, argv, ":o:", longs, NULL)) != -1) {
+		switch (option) {
+		case 'p':
+			options->probe = true;
+			break;
+		case 'd':
+			options->diff = true;
+			break;
+		case 'j':
+			options->json = true;
+			break;
+		case 'o':
+			options->output = optarg;
+			break;
+		case 'H':
+			options->header = false;
+			break;
+		case ':':
+			return cmd_usage(&cmd_kernels, "%s wants a value", argv[optind - 1]);
+		default:
+			return cmd_usage(&cmd_kernels, "no option %s", argv[optind - 1]);
+		}
+	}
+	if (options->diff && options->probe)
+		return cmd_usage(&cmd_kernels, "--probe or --diff, not both");
+	if (argc - optind != (options->diff ? 2 : 0))
+		return cmd_usage(&cmd_kernels, options->diff ? "--diff wants two kernels"
+							     : "no arguments are expected");
+	options->left = argv[optind];
+	options->right = options->diff ? argv[optind + 1] : NULL;
+	return 0;
+}
+
+static char *vector_text(char *buf, const struct seam_policy *policy)
+{
+	snprintf(buf, VECTOR_SIZE, "%08" PRIx32, seam_policy_vector(policy));
+	return buf;
+}
+
+static void json_policy(struct json *json, const struct seam_policy *policy)
+{
+	char vector[VECTOR_SIZE];
+
+	json_string(json, "kernel", policy->name);
+	json_string(json, "vector", vector_text(vector, policy));
+	json_string(json, "source", policy->source);
+	json_bool(json, "checked", policy->checked);
+	json_bool(json, "old", policy->old);
+	json_open(json, "rules", '{');
+	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++)
+		json_uint(json, seam_rule_name(rule), policy->rule[rule]);
+	json_close(json, '}');
+}
+
+static void print_all_json(FILE *out)
+{
+	const struct seam_policy *policy;
+	struct json json;
+
+	json_report(&json, out, "kernels");
+	json_open(&json, "rules", '{');
+	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++)
+		json_string(&json, seam_rule_name(rule), seam_rule_text(rule));
+	json_close(&json, '}');
+	json_open(&json, "kernels", '[');
+	for (unsigned int i = 0; (policy = seam_policy_at(i)); i++) {
+		json_open(&json, NULL, '{');
+		json_policy(&json, policy);
+		json_close(&json, '}');
+	}
+	json_close(&json, ']');
+	json_close(&json, '}');
+	json_end(&json);
+}
+
+/* "close=2, -sticky": what changed against the policy before. */
+static const char *changes_text(char *buf, size_t size, const struct seam_policy *before,
+				const struct seam_policy *policy)
+{
+	size_t len = 0;
+
+	buf[0] = 0;
+	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++) {
+		unsigned int value = policy->rule[rule];
+
+		if (value == (before ? before->rule[rule] : 0) || len >= size)
+			continue;
+		if (len)
+			len += (size_t)snprintf(buf + len, size - len, ", ");
+		if (len >= size)
+			continue;
+		if (value > 1)
+			len += (size_t)snprintf(buf + len, size - len, "%s=%u",
+						seam_rule_name(rule), value);
+		else
+			len += (size_t)snprintf(buf + len, size - len, "%s%s", value ? "" : "-",
+						seam_rule_name(rule));
+	}
+	return len ? buf : "the same";
+}
+
+static int print_all(const struct options *options, FILE *out)
+{
+	static const struct column columns[] = { { "KERNEL", ALIGN_LEFT, false },
+						 { "VECTOR", ALIGN_LEFT, false },
+						 { "CHECKED", ALIGN_LEFT, false },
+						 { "AGAINST THE ONE BEFORE", ALIGN_LEFT, true } };
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	const struct seam_policy *policy, *before = NULL;
+	char vector[VECTOR_SIZE], changes[1024];
+	unsigned int nr = 0, nr_checked = 0;
+
+	for (unsigned int i = 0; (policy = seam_policy_at(i)); i++) {
+		nr++;
+		nr_checked += policy->checked;
+		table_cell(table, "%s", policy->name);
+		table_cell(table, "%s", vector_text(vector, policy));
+		table_cell(table, "%s", policy->checked ? "yes" : "no");
+		table_cell(table, "%s", changes_text(changes, sizeof(changes), before, policy));
+		before = policy;
+	}
+	fprintf(out,
+		"%u policies, %u of them held against their kernel's own code or running; "
+		"%u rules\n\n",
+		nr, nr_checked, SEAM_NR_RULES);
+	return table_print(table, out, options->header);
+}
+
+static void print_probe_json(const struct rules_probe *probe, const struct seam_policy *policy,
+			     FILE *out)
+{
+	struct json json;
+
+	json_report(&json, out, "kernels");
+	json_string(&json, "release", probe->release);
+	json_string(&json, "nearest", probe->nearest->name);
+	json_policy(&json, policy);
+	json_open(&json, "not_told", '[');
+	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++)
+		if (probe->found[rule] < 0)
+			json_string(&json, NULL, seam_rule_name(rule));
+	json_close(&json, ']');
+	json_open(&json, "notes", '[');
+	for (unsigned int i = 0; i < probe->nr_notes; i++)
+		json_string(&json, NULL, probe->notes[i]);
+	json_close(&json, ']');
+	json_close(&json, '}');
+	json_end(&json);
+}
+
+static int print_probe(const struct rules_probe *probe, const struct seam_policy *policy,
+		       bool header, FILE *out)
+{
+	static const struct column columns[] = { { "RULE", ALIGN_LEFT, false },
+						 { "VALUE", ALIGN_RIGHT, false },
+						 { "TOLD BY", ALIGN_LEFT, false },
+						 { "WHAT", ALIGN_LEFT, true } };
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	char vector[VECTOR_SIZE];
+	int err;
+
+	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++) {
+		table_cell(table, "%s", seam_rule_name(rule));
+		table_cell(table, "%u", policy->rule[rule]);
+		table_cell(table, "%s", probe->found[rule] < 0 ? probe->nearest->name : "calls");
+		table_cell(table, "%s", seam_rule_text(rule));
+	}
+	fprintf(out, "%s: %s %s (vector %s)\n\n", probe->release,
+		probe->nr_differ ? "nearest to" : "as", probe->nearest->name,
+		vector_text(vector, policy));
+	err = table_print(table, out, header);
+	for (unsigned int i = 0; i < probe->nr_notes; i++)
+		fprintf(out, "note: %s\n", probe->notes[i]);
+	return err;
+}
+
+static int report_probe(const struct options *options, FILE *out)
+{
+	struct seam_policy policy;
+	struct rules_probe probe;
+	int err = rules_probe(&probe);
+
+	if (err)
+		return cmd_fail(EXIT_FAILED, "probing the running kernel: %s", strerror(-err));
+	rules_policy(&probe, &policy);
+	if (options->json)
+		print_probe_json(&probe, &policy, out);
+	else if (print_probe(&probe, &policy, options->header, out))
+		return cmd_fail(EXIT_FAILED, "no memory");
+	return EXIT_DONE;
+}
+
+static void print_diff_json(const struct seam_policy *left, const struct seam_policy *right,
+			    FILE *out)
+{
+	struct json json;
+
+	json_report(&json, out, "kernels");
+	json_string(&json, "left", left->name);
+	json_string(&json, "right", right->name);
+	json_open(&json, "differences", '[');
+	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++) {
+		if (left->rule[rule] == right->rule[rule])
+			continue;
+		json_open(&json, NULL, '{');
+		json_string(&json, "rule", seam_rule_name(rule));
+		json_uint(&json, "left", left->rule[rule]);
+		json_uint(&json, "right", right->rule[rule]);
+		json_string(&json, "what", seam_rule_text(rule));
+		json_close(&json, '}');
+	}
+	json_close(&json, ']');
+	json_close(&json, '}');
+	json_end(&json);
+}
+
+static int print_diff(const struct seam_policy *left, const struct seam_policy *right, bool header,
+		      FILE *out)
+{
+	const struct column columns[] = { { "RULE", ALIGN_LEFT, false },
+					  { left->name, ALIGN_RIGHT, false },
+					  { right->name, ALIGN_RIGHT, false },
+					  { "WHAT", ALIGN_LEFT, true } };
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	unsigned int nr = 0;
+
+	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++) {
+		if (left->rule[rule] == right->rule[rule])
+			continue;
+		nr++;
+		table_cell(table, "%s", seam_rule_name(rule));
+		table_cell(table, "%u", left->rule[rule]);
+		table_cell(table, "%u", right->rule[rule]);
+		table_cell(table, "%s", seam_rule_text(rule));
+	}
+	fprintf(out, "%s and %s differ in %u of %u rules%s\n%s", left->name, right->name, nr,
+		SEAM_NR_RULES, left->old != right->old ? ", and in how they carry calls out" : "",
+		nr ? "\n" : "");
+	return table_print(table, out, header && nr);
+}
+
+static int report_diff(const struct options *options, FILE *out)
+{
+	struct seam_policy left, right;
+	int err = cmd_policy(&cmd_kernels, options->left, false, &left);
+
+	if (!err)
+		err = cmd_policy(&cmd_kernels, options->right, false, &right);
+	if (err)
+		return err;
+	if (options->json)
+		print_diff_json(&left, &right, out);
+	else if (print_diff(&left, &right, options->header, out))
+		return cmd_fail(EXIT_FAILED, "no memory");
+	return EXIT_DONE;
+}
+
+static int report_all(const struct options *options, FILE *out)
+{
+	if (options->json)
+		print_all_json(out);
+	else if (print_all(options, out))
+		return cmd_fail(EXIT_FAILED, "no memory");
+	return EXIT_DONE;
+}
+
+static int run_kernels(int argc, char **argv)
+{
+	struct options options;
+	int status = parse_options(&options, argc, argv);
+	FILE *out;
+
+	if (status)
+		return status;
+	out = cmd_open_output(options.output, stdout);
+	if (!out)
+		return EXIT_FAILED;
+	if (options.probe)
+		status = report_probe(&options, out);
+	else if (options.diff)
+		status = report_diff(&options, out);
+	else
+		status = report_all(&options, out);
+	if (cmd_close_output(out, options.output) && !status)
+		return EXIT_FAILED;
+	return status;
+}
+
+const struct cmd cmd_kernels = {
+	.name = "kernels",
+	.synopsis = "[--probe | --diff A B] [--json] [-o FILE]",
+	.summary = "the known policies and where they differ",
+	.help = "(without)       every policy, and what changed against the one before\n"
+		"--probe         the rules of the running kernel, each found by a few calls\n"
+		"--diff A B      the rules in which two differ (also linux-host, what-ifs)\n"
+		"--json          the report as JSON\n"
+		"--no-header     no titles over the columns\n"
+		"-o FILE         the report goes there (- for standard output)\n",
+	.run = run_kernels,
+};
