@@ -231,21 +231,49 @@ static void node_bounds(const struct index_node *node, uint64_t *start, uint64_t
 	}
 }
 
-/* Tells the parents what has become of a node, as far up as it matters. */
+/* The largest of the gaps that a child has to do with: its own, and those to its siblings. */
+static uint64_t gap_around(const struct inner *inner, unsigned int slot)
+{
+	uint64_t largest = inner->gap[slot];
+
+	if (slot && inner->start[slot] - inner->end[slot - 1] > largest)
+		largest = inner->start[slot] - inner->end[slot - 1];
+	if (slot + 1u < inner->node.nr && inner->start[slot + 1] - inner->end[slot] > largest)
+		largest = inner->start[slot + 1] - inner->end[slot];
+	return largest;
+}
+
+/*
+ * Tells the parents what has become of a node, as far up as it matters. A parent looks at all its
+ * gaps again only when its largest was one of those that have changed, and has shrunk.
+ */
 static void refresh(struct index_node *node)
 {
-	for (; node->parent; node = &node->parent->node) {
+	uint64_t start, end, gap, before, after, largest;
+
+	node_bounds(node, &start, &end, &gap);
+	while (node->parent) {
 		struct inner *parent = node->parent;
 		unsigned int slot = node->slot;
-		uint64_t start, end, gap;
 
-		node_bounds(node, &start, &end, &gap);
 		if (parent->start[slot] == start && parent->end[slot] == end &&
 		    parent->gap[slot] == gap)
 			return;
+		before = gap_around(parent, slot);
 		parent->start[slot] = start;
 		parent->end[slot] = end;
 		parent->gap[slot] = gap;
+		after = gap_around(parent, slot);
+		node = &parent->node;
+		if (!node->parent)
+			return;
+		start = parent->start[0];
+		end = parent->end[node->nr - 1];
+		largest = node->parent->gap[node->slot];
+		if (after >= largest)
+			gap = after;
+		else
+			gap = before == largest ? inner_gap(parent) : largest;
 	}
 }
 
@@ -256,19 +284,6 @@ static uint64_t gap_beside(const struct leaf *leaf, unsigned int slot)
 	uint32_t above = slot + 1u < leaf->node.nr ? leaf->start[slot + 1] - leaf->end[slot] : 0;
 
 	return below > above ? below : above;
-}
-
-/* The page behind the last area of a node has changed, and nothing else of it. */
-static void pass_end(const struct index_node *node, uint64_t end)
-{
-	for (; node->parent; node = &node->parent->node) {
-		node->parent->end[node->slot] = end;
-		if (node->slot + 1u < node->parent->node.nr) {
-			/* the gap behind it is the parent's */
-			refresh(&node->parent->node);
-			return;
-		}
-	}
 }
 
 /*
@@ -284,10 +299,9 @@ static void refresh_stored(struct leaf *leaf, unsigned int slot, uint64_t before
 	if (!parent)
 		return;
 	largest = parent->gap[leaf->node.slot];
-	if (!slot || before == largest || gap_beside(leaf, slot) > largest)
+	if (!slot || slot + 1u == leaf->node.nr || before == largest ||
+	    gap_beside(leaf, slot) > largest)
 		refresh(&leaf->node);
-	else if (slot + 1u == leaf->node.nr)
-		pass_end(&leaf->node, leaf->last_end);
 }
 
 static void set_child(struct inner *inner, unsigned int slot, struct index_node *child)
@@ -635,8 +649,8 @@ static bool spill(struct index *index, struct leaf *leaf)
 			open_slots(prev, at, nr);
 			copy_areas(index, prev, at, leaf, 0, nr);
 			close_slots(leaf, 0, nr);
-			refresh(&prev->node);
 			refresh(&leaf->node);
+			refresh(&prev->node);
 			return true;
 		}
 	}
