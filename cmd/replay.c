@@ -158,6 +158,12 @@ static int parse_option(struct options *options, int option)
 			return cmd_usage(&cmd_replay, "--place %s: recorded expected", optarg);
 		options->replay.place_recorded = true;
 		return EXIT_DONE;
+	case OPTION_REMEDY:
+		if (strcmp(optarg, "guard-markers"))
+			return cmd_usage(&cmd_replay, "--remedy %s: guard-markers expected",
+					 optarg);
+		options->replay.guard_markers = true;
+		return EXIT_DONE;
 	case OPTION_SKIP_BAD:
 		options->replay.trace.skip_bad = true;
 		return EXIT_DONE;
@@ -181,6 +187,7 @@ static int parse_options(struct options *options, int argc, char **argv)
 		{ "no-header", no_argument, NULL, OPTION_NO_HEADER },
 		{ "output", required_argument, NULL, 'o' },
 		{ "place", required_argument, NULL, OPTION_PLACE },
+		{ "remedy", required_argument, NULL, OPTION_REMEDY },
 		{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },
 		{ "touch", required_argument, NULL, OPTION_TOUCH },
 		{ 0 },
@@ -363,6 +370,7 @@ const struct cmd cmd_replay = {
 		"      --place recorded   memory lies where it was recorded; else each kernel\n"
 		"                         finds a place of its own\n"
 		"      --limit N          vm.max_map_count\n"
+		"      --remedy NAME      what if guard pages were markers: guard-markers\n"
 		"      --layout WHOSE     address space of a script: i386 or x86-64\n"
 		"      --maps             the maps of each process at its end\n"
 		"      --format FORMAT    text, json, or ops: each operation's result and map\n"

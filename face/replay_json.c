@@ -90,6 +90,7 @@ static void write_trace(struct json *json, const struct replay_report *report)
 	json_uint(json, "bytes_missing", facts->bytes_missing);
 	json_string(json, "layout", report->i386 ? "i386" : "x86-64");
 	json_string(json, "touch", touch_names[report->touch]);
+	json_string(json, "remedy", report->guard_markers ? "guard-markers" : NULL);
 	if (report->nr_first) {
 		json_open(json, "first_differences", '[');
 		for (unsigned int i = 0; i < report->nr_first; i++)

@@ -45,7 +45,7 @@ void call_needs(struct call *call, uint64_t start, uint64_t end)
 				area = unknown_area(call, at, to);
 				if (call_check(call, seam_space_adopt(call->space, &area)))
 					return;
-				touch_made(call, at, to - at, true);
+				memory_made(call, at, to - at, true);
 			}
 			at = next.end;
 		}

@@ -70,7 +70,7 @@ void call_exec(struct call *call);
 void call_stack(struct call *call);
 void call_touch(struct call *call);
 
-/* touch.c */
+/* touch.c: what eager replay takes as touched */
 
 /* Private anonymous memory [at, at + len) was made; @writable: it counts as touched when eager. */
 void touch_made(struct call *call, uint64_t at, uint64_t len, bool writable);
@@ -80,6 +80,33 @@ void touch_after_protect(struct call *call, uint64_t at, uint64_t len);
 void touch_gone(struct call *call, uint64_t at, uint64_t len);
 /* [from, from + len) is at @to now. */
 void touch_moved(struct call *call, uint64_t from, uint64_t len, uint64_t to);
+/* guards.c: the remedy that makes guard pages of markers */
+
+/* mprotect of [at, at + len) with the remedy; false: it is none of its cases, nothing was done. */
+bool guards_protect(struct call *call, uint64_t at, uint64_t len, uint32_t prot, int *ret_err);
+/* Other memory, or none, is there now. */
+void guards_gone(struct call *call, uint64_t at, uint64_t len);
+void guards_moved(struct call *call, uint64_t from, uint64_t len, uint64_t to);
+
+/* Private anonymous memory was made; other memory or none is there; memory has moved. */
+static inline void memory_made(struct call *call, uint64_t at, uint64_t len, bool writable)
+{
+	guards_gone(call, at, len);
+	touch_made(call, at, len, writable);
+}
+
+static inline void memory_gone(struct call *call, uint64_t at, uint64_t len)
+{
+	guards_gone(call, at, len);
+	touch_gone(call, at, len);
+}
+
+static inline void memory_moved(struct call *call, uint64_t from, uint64_t len, uint64_t to)
+{
+	guards_moved(call, from, len, to);
+	touch_moved(call, from, len, to);
+}
+
 /* The result of a library call: notes our own failures. */
 static inline int call_check(struct call *call, int err)
 {

@@ -33,17 +33,17 @@ static bool is_touchable(const struct seam_mmap *args)
 	return args->flags & SEAM_MAP_ANONYMOUS && (args->flags & SEAM_MAP_TYPE) != SEAM_MAP_SHARED;
 }
 
-/* One mapping made at @at: what eager touches need to know. */
+/* One mapping was made at @at. */
 static void mapped(struct call *call, const struct seam_mmap *args, uint64_t at)
 {
 	uint64_t start, end;
 
-	if (call->lane->touch != TOUCH_EAGER || !whole_pages(call, at, args->len, &start, &end))
+	if (!whole_pages(call, at, args->len, &start, &end))
 		return;
 	if (is_touchable(args))
-		touch_made(call, start, end - start, args->prot & SEAM_PROT_WRITE);
+		memory_made(call, start, end - start, args->prot & SEAM_PROT_WRITE);
 	else
-		touch_gone(call, start, end - start);
+		memory_gone(call, start, end - start);
 }
 
 static int map_one(struct call *call, const struct seam_mmap *args, uint64_t *ret_addr)
@@ -70,7 +70,7 @@ static void take_as_freed(struct call *call, uint64_t start, uint64_t end)
 			    area.start >= piece.at + len)
 				continue;
 			call_check(call, seam_space_forget(call->space, piece.at, piece.at + len));
-			touch_gone(call, piece.at, len);
+			memory_gone(call, piece.at, len);
 		}
 		if (piece.kind == GROUND_MOVED)
 			call_keep(call, ground_release(ground, piece.at, len));
@@ -146,7 +146,7 @@ void call_unmap(struct call *call, uint64_t start, uint64_t end)
 		if (piece.kind != GROUND_HERE && piece.kind != GROUND_MOVED)
 			continue;
 		call_check(call, seam_space_munmap(call->space, piece.at, len));
-		touch_gone(call, piece.at, len);
+		memory_gone(call, piece.at, len);
 		if (piece.kind == GROUND_MOVED)
 			call_keep(call, ground_release(&call->mm->ground, piece.at, len));
 	}
@@ -271,7 +271,7 @@ void call_munmap(struct call *call)
 	if (plain) {
 		result = call_check(call, seam_space_munmap(call->space, addr, len));
 		if (!result)
-			touch_gone(call, start, end - start);
+			memory_gone(call, start, end - start);
 		call_finish(call, result);
 		return;
 	}
@@ -282,7 +282,7 @@ void call_munmap(struct call *call)
 		if (piece.kind == GROUND_HERE || piece.kind == GROUND_MOVED) {
 			err = call_check(call, seam_space_munmap(call->space, piece.at, size));
 			if (!err)
-				touch_gone(call, piece.at, size);
+				memory_gone(call, piece.at, size);
 		}
 		made |= piece.kind != GROUND_GONE;
 		if (!err && piece.kind == GROUND_MOVED)

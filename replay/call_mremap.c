@@ -57,18 +57,16 @@ static void moved(struct call *call, const struct move *move, uint64_t at)
 		call_keep(call, ground_settle(ground, move->new_start, len, at));
 	else if (call->known && at != move->old_start) /* it failed as recorded */
 		call_keep(call, ground_settle(ground, move->old_start, common, at));
-	if (call->lane->touch != TOUCH_EAGER)
-		return;
 	if (old_len > len)
-		touch_gone(call, move->old_at + len, old_len - len);
-	touch_moved(call, move->old_at, common, at);
-	if (!seam_area_find(call->space, at, &area) || area.start > at ||
-	    !is_private_anonymous(&area))
+		memory_gone(call, move->old_at + len, old_len - len);
+	memory_moved(call, move->old_at, common, at);
+	if (call->lane->touch != TOUCH_EAGER || !seam_area_find(call->space, at, &area) ||
+	    area.start > at || !is_private_anonymous(&area))
 		return;
 	if (len > old_len)
-		touch_made(call, at + old_len, len - old_len, area.flags & SEAM_VM_WRITE);
+		memory_made(call, at + old_len, len - old_len, area.flags & SEAM_VM_WRITE);
 	if (call->arg[3] & SEAM_MREMAP_DONTUNMAP)
-		touch_made(call, move->old_at, old_len, area.flags & SEAM_VM_WRITE);
+		memory_made(call, move->old_at, old_len, area.flags & SEAM_VM_WRITE);
 }
 
 /* It failed here and had worked: what it made does not exist. */
@@ -130,10 +128,10 @@ static int grow_last(struct call *call, const struct move *move, const struct pi
 	};
 	int err = call_check(call, seam_space_mremap(call->space, &args, ret_at));
 
-	if (err || call->lane->touch != TOUCH_EAGER)
+	if (err)
 		return err;
-	touch_moved(call, last->at, args.old_len, *ret_at);
-	touch_made(call, *ret_at + args.old_len, grown, true);
+	memory_moved(call, last->at, args.old_len, *ret_at);
+	memory_made(call, *ret_at + args.old_len, grown, true);
 	return 0;
 }
 
@@ -171,7 +169,7 @@ static void remap_pieces(struct call *call, const struct move *move)
 				err = call_check(call,
 						 seam_space_munmap(call->space, piece.at + keeps,
 								   size - keeps));
-				touch_gone(call, piece.at + keeps, size - keeps);
+				memory_gone(call, piece.at + keeps, size - keeps);
 			}
 			size = keeps;
 		} else if (piece.end == move->old_end && len > old_len) {

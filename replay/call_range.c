@@ -12,9 +12,12 @@ static int protect(struct call *call, uint64_t at, uint64_t len)
 	bool with_key = call->event->call == TRACE_CALL_pkey_mprotect;
 	uint32_t prot = (uint32_t)call->arg[2];
 	int key = with_key ? (int)call->arg[3] : -1;
-	int err = seam_space_mprotect(call->space, at, len, prot, key);
 	uint64_t start, end;
+	int err;
 
+	if (!call->lane->options->guard_markers || with_key ||
+	    !guards_protect(call, at, len, prot, &err))
+		err = seam_space_mprotect(call->space, at, len, prot, key);
 	if (prot & SEAM_PROT_WRITE && !range_map_is_empty(&call->mm->untouched) &&
 	    whole_pages(call, at, len, &start, &end))
 		touch_after_protect(call, start, end - start);

@@ -39,9 +39,9 @@ void call_brk(struct call *call)
 		uint64_t now = (after + mask) & ~mask;
 
 		if (now > before)
-			touch_made(call, before, now - before, true);
+			memory_made(call, before, now - before, true);
 		else if (now < before)
-			touch_gone(call, now, before - now);
+			memory_gone(call, now, before - now);
 	}
 	call_finish(call, (int64_t)after);
 }

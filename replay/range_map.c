@@ -285,6 +285,30 @@ int range_map_set(struct range_map *map, uint64_t start, uint64_t end, uint64_t 
 	return 0;
 }
 
+int range_map_move(struct range_map *map, uint64_t from, uint64_t len, uint64_t to)
+{
+	struct range_map part = { 0 };
+	struct range range;
+	uint64_t at = from, end = from + len;
+	int err = 0;
+
+	if (range_map_is_empty(map) || from == to)
+		return 0;
+	for (; !err && at < end && range_map_find(map, at, &range) && range.start < end;
+	     at = range.end) {
+		uint64_t start = range.start > from ? range.start : from;
+		uint64_t stop = range.end < end ? range.end : end;
+
+		err = range_map_set(&part, start - from + to, stop - from + to, range.value);
+	}
+	if (!err)
+		err = range_map_clear(map, from, end);
+	for (at = 0; !err && range_map_find(&part, at, &range); at = range.end)
+		err = range_map_set(map, range.start, range.end, range.value);
+	range_map_free(&part);
+	return err;
+}
+
 int range_map_copy(const struct range_map *map, struct range_map *ret_copy)
 {
 	for (size_t i = 0; i < map->nr_leaves; i++) {

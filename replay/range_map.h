@@ -35,6 +35,8 @@ bool range_map_find(struct range_map *map, uint64_t addr, struct range *ret_rang
 int range_map_set(struct range_map *map, uint64_t start, uint64_t end, uint64_t value);
 /* [start, end) has no value any more. -ENOMEM: nothing has changed. */
 int range_map_clear(struct range_map *map, uint64_t start, uint64_t end);
+/* What [from, from + len) has goes to @to; nothing of it stays. -ENOMEM. */
+int range_map_move(struct range_map *map, uint64_t from, uint64_t len, uint64_t to);
 /* *ret_copy is an empty map before. -ENOMEM: it is empty after. */
 int range_map_copy(const struct range_map *map, struct range_map *ret_copy);
 /* The map is empty afterwards. */

@@ -216,6 +216,7 @@ static int begin(struct pass *pass)
 		return r;
 	pass->scripted = !strcmp(trace_facts(report->trace)->format, "ops");
 	report->touch = touch_to_use(pass);
+	report->guard_markers = options->guard_markers;
 	report->results = calloc(options->nr_kernels, sizeof(*report->results));
 	pass->lanes = calloc(options->nr_kernels, sizeof(*pass->lanes));
 	if (!report->results || !pass->lanes)
@@ -241,6 +242,16 @@ static int read_all(struct pass *pass)
 	if (r < 0)
 		*pass->error = *trace_last_error(pass->report->trace);
 	return r;
+}
+
+/* Kernels before 6.13 do not know the advice. */
+static void note_without_markers(struct replay_report *report)
+{
+	for (unsigned int i = 0; i < report->nr_results; i++)
+		if (version_of(report->results[i].kernel->policy.name) < 0x060d00)
+			add_note(report,
+				 "guard markers came with Linux 6.13: kernels before it are "
+				 "replayed without");
 }
 
 static void take_timings(struct replay_report *report, const struct source *source)
@@ -277,6 +288,8 @@ int replay_run(struct source *source, const struct replay_options *options,
 	free(pass.lanes);
 	if (ret_report->trace)
 		ret_report->facts = *trace_facts(ret_report->trace);
+	if (options->guard_markers)
+		note_without_markers(ret_report);
 	if (source->kind == SOURCE_MAIL)
 		take_timings(ret_report, source);
 	if (ret_report->old_at_64_bits)

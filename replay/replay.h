@@ -141,6 +141,7 @@ struct replay_report {
 	struct replay_result *results;
 	unsigned int nr_results;
 	enum replay_touch touch; /* as it was used */
+	bool guard_markers;	 /* the remedy was applied */
 	bool i386;		 /* the trace's addresses fit into 32 bits */
 	bool old_at_64_bits;	 /* a kernel up to 2.6.24 met 64-bit addresses */
 	uint64_t not_modelled;	 /* calls whose effect on areas is not known here */

@@ -88,19 +88,7 @@ void touch_gone(struct call *call, uint64_t at, uint64_t len)
 
 void touch_moved(struct call *call, uint64_t from, uint64_t len, uint64_t to)
 {
-	struct range_map *untouched = &call->mm->untouched;
-	struct range range;
-	uint64_t at = from, end = from + len;
-
-	if (range_map_is_empty(untouched) || from == to)
-		return;
-	while (at < end && range_map_find(untouched, at, &range) && range.start < end) {
-		uint64_t start = range.start > at ? range.start : at;
-
-		at = range.end < end ? range.end : end;
-		call_keep(call, range_map_clear(untouched, start, at));
-		call_keep(call, range_map_set(untouched, start - from + to, at - from + to, 0));
-	}
+	call_keep(call, range_map_move(&call->mm->untouched, from, len, to));
 }
 
 int touch_all(struct lane *lane, struct lane_mm *mm)

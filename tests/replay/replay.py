@@ -139,6 +139,19 @@ def test_what_if():
            limited['first_failed_anew']['error'] == 'ENOMEM', 'a limit of 100 areas', limited)
 
 
+def test_remedy():
+    log = f'{CASES}/01-fiber-guard.strace'
+    report = replayed('--kernel', 'linux-6.18,linux-6.1', '--remedy', 'guard-markers', log)
+    areas = by_kernel(report, 'areas_end')
+    tap.ok(areas == {'6.18': 38 - MADE_BY_EXEC, '6.1': 502 - MADE_BY_EXEC},
+           'guard pages as markers, where the kernel knows them', areas)
+    tap.ok(any('6.13' in note for note in report['trace']['notes']), 'which is said', report)
+    log = f'{CASES}/03-gc-write-barrier.strace'
+    report = replayed('--kernel', 'linux-6.18', '--remedy', 'guard-markers', log)
+    tap.ok(by_kernel(report, 'areas_end') == {'6.18': 449 - MADE_BY_EXEC},
+           'a write barrier is no guard', report)
+
+
 def test_text():
     out = run('--kernel', OF_2001, f'{HISTORY}/report-2001.ops').stdout
     lines = out.split('\n')
@@ -170,6 +183,7 @@ def test_errors():
     refused('no such kernel', '--kernel', 'linux-9.9', REPORT, says='linux-9.9')
     refused('no such rule', '--kernel', 'linux-6.18,-colour', REPORT, says='colour')
     refused('no such touch', '--touch', 'some', REPORT, says='recorded, eager or never')
+    refused('no such remedy', '--remedy', 'hope', REPORT, says='guard-markers expected')
     refused('no such limit', '--limit', '-3', REPORT, says='--limit')
     refused('no such option', '--frobnicate', REPORT, says='--frobnicate')
     refused('no such field', '-F', 'areas,colour', '--kernel', 'plain', REPORT, says='field')
@@ -210,6 +224,7 @@ test_mail()
 test_log_of_2001()
 test_cases()
 test_what_if()
+test_remedy()
 test_text()
 test_errors()
 test_fork_script()
