@@ -27,10 +27,17 @@ $(BUILD)/static/build.ninja:
 	@mkdir -p $(BUILD)
 	meson setup -Dstatic=true -Ddefault_library=static -Dprefer_static=true $(BUILD)/static
 
+# libseam and its peers at the same work, in one run; QUICK=1 takes less than a minute.
+bench:
+	@scripts/bootstrap bench
+	@[ -d $(BUILD)/release ] || { mkdir -p $(BUILD) && meson setup -Dbench=true --buildtype=release $(BUILD)/release; } >/dev/null
+	@ninja -C $(BUILD)/release bench/bench >/dev/null
+	@$(BUILD)/release/bench/bench $(if $(QUICK),--quick) -o $(BUILD)/bench.json
+
 install: all
 	meson install -C $(BUILD)
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan
 
-.PHONY: all demo check static install clean
+.PHONY: all demo check static bench install clean

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench [--quick] [-o FILE]: libseam and its peers at the same work, in turns, in one run. Medians;
+ * trust the ratios, not the nanoseconds. The report goes to stdout, FILE gets it as JSON.
+ */
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/bench.h"
+#include "face/json.h"
+
+#define MOST_RUNS 9
+#define MOST_RESULTS 128
+#define AREAS UINT64_C(65530)
+#define MANY UINT64_C(1000000)
+#define LOWEST (UINT64_C(0x10000) * PAGE)
+
+static unsigned int runs = 7;
+static uint64_t scale = 1; /* --quick: a tenth of the calls */
+static uint64_t state, sink;
+
+static uint64_t next_random(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static double now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+size_t bytes_in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* The work */
+
+/* Areas of two pages, a page apart, of two kinds in turn. */
+static void fill(const struct impl *impl, void *map, uint64_t areas)
+{
+	for (uint64_t i = 0; i < areas; i++)
+		impl->set(map, LOWEST + 3 * i * PAGE, LOWEST + (3 * i + 2) * PAGE,
+			  1 + (uint32_t)(i & 1));
+}
+
+static uint64_t random_addr(uint64_t areas)
+{
+	return LOWEST + next_random() % (3 * areas) * PAGE;
+}
+
+/* A third each: a new range, a hole, other attributes for a part of a range. */
+static void random_call(const struct impl *impl, void *map, uint64_t areas)
+{
+	uint64_t start = random_addr(areas), r = next_random(), range_end, range;
+	uint64_t end = start + (1 + (r & 1)) * PAGE;
+
+	switch (r >> 8 & 3) {
+	case 0:
+	case 1:
+		impl->set(map, start, end, 1 + (r >> 16 & 3));
+		break;
+	case 2:
+		impl->clear(map, start, end);
+		break;
+	default:
+		range = impl->find(map, start, &range_end);
+		if (range != NO_RANGE)
+			impl->change(map, range, range + PAGE, 1 + (r >> 16 & 3));
+	}
+}
+
+static double lookups(const struct impl *impl, void *map, uint64_t areas, bool dependent)
+{
+	uint64_t calls = 2000000 / scale, found = 0, end, x = 1;
+	double start = now_ns();
+
+	for (uint64_t i = 0; i < calls; i++) {
+		x = (x + (dependent ? found : 0)) * UINT64_C(6364136223846793005) +
+		    1442695040888963407u;
+		found = impl->find(map, LOWEST + (x >> 20) % (3 * areas) * PAGE, &end) >> 12 & 7;
+		sink += found;
+	}
+	return (now_ns() - start) / (double)calls;
+}
+
+static double lookup_dependent(const struct impl *impl, void *map, uint64_t areas)
+{
+	return lookups(impl, map, areas, true);
+}
+
+static double lookup_independent(const struct impl *impl, void *map, uint64_t areas)
+{
+	return lookups(impl, map, areas, false);
+}
+
+static double random_op(const struct impl *impl, void *map, uint64_t areas)
+{
+	uint64_t calls = 400000 / scale;
+	double start = now_ns();
+
+	for (uint64_t i = 0; i < calls; i++)
+		random_call(impl, map, areas);
+	return (now_ns() - start) / (double)calls;
+}
+
+/* One page, of which there are gaps everywhere; below a random place. */
+static double gap_random(const struct impl *impl, void *map, uint64_t areas)
+{
+	uint64_t calls = 100000 / scale;
+	double start = now_ns();
+
+	for (uint64_t i = 0; i < calls; i++)
+		sink += impl->gap(map, PAGE + (next_random() & 3) * PAGE,
+				  random_addr(areas) + PAGE);
+	return (now_ns() - start) / (double)calls;
+}
+
+/* Larger than any gap between the areas: below them all. */
+static double gap_adverse(const struct impl *impl, void *map, uint64_t areas)
+{
+	uint64_t calls = 400 / scale;
+	double start;
+
+	if (impl->name == impl_seam.name)
+		calls *= 200;
+	start = now_ns();
+	for (uint64_t i = 0; i < calls; i++)
+		sink += impl->gap(map, 4096 * PAGE, LOWEST + 3 * areas * PAGE);
+	return (now_ns() - start) / (double)calls;
+}
+
+static double extend(const struct impl *impl, void *map, uint64_t areas)
+{
+	uint64_t calls = 500000 / scale, at = LOWEST + 4 * areas * PAGE;
+	double start = now_ns();
+
+	for (uint64_t i = 0; i < calls; i++, at += PAGE)
+		impl->set(map, at, at + PAGE, 1);
+	return (now_ns() - start) / (double)calls;
+}
+
+/* A child of a space of which two thirds were written to, made and ended. */
+static double fork_twothirds(const struct impl *impl, void *map, uint64_t areas)
+{
+	double start, ns;
+	void *child;
+
+	impl->touch_all(map);
+	for (uint64_t i = 0; i < areas; i += 3)
+		impl->set(map, LOWEST + 3 * i * PAGE, LOWEST + (3 * i + 2) * PAGE,
+			  1 + (uint32_t)(i & 1));
+	start = now_ns();
+	child = impl->fork(map);
+	ns = now_ns() - start;
+	impl->destroy(child);
+	return ns / (double)areas;
+}
+
+typedef double work_fn(const struct impl *impl, void *map, uint64_t areas);
+
+struct row {
+	const char *name, *text;
+	uint64_t areas;
+	work_fn *work;
+	bool rules; /* libseam with the rules of linux-6.18; the peers know none */
+	bool alone; /* only libseam does this */
+};
+
+static const struct row rows[] = {
+	{ "lookup_dependent", "dependent lookup", AREAS, lookup_dependent, false, false },
+	{ "lookup_independent", "independent lookups", AREAS, lookup_independent, false, false },
+	{ "random_op", "random map/unmap/protect", AREAS, random_op, false, false },
+	{ "random_op_rules", "the same, rules of linux-6.18", AREAS, random_op, true, false },
+	{ "gap_random", "highest gap, random", AREAS, gap_random, false, false },
+	{ "gap_adverse", "highest gap, adverse", AREAS, gap_adverse, false, false },
+	{ "extend", "extend one area by a page", AREAS, extend, false, false },
+	{ "fork", "fork, two thirds faulted; an area", AREAS, fork_twothirds, true, true },
+	{ "lookup_1m", "dependent lookup, 1 M areas", MANY, lookup_dependent, false, false },
+	{ "random_op_1m", "random map/unmap/protect, 1 M", MANY, random_op, false, false },
+};
+#define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
+
+struct result {
+	const char *row, *text, *impl;
+	uint64_t areas;
+	double ns, bytes; /* 0: not of this row */
+	unsigned int runs;
+};
+
+static struct result results[MOST_RESULTS];
+static unsigned int nr_results;
+
+static void add_result(const struct row *row, const char *text, const char *impl, double ns,
+		       double bytes, unsigned int nr_runs)
+{
+	if (nr_results < MOST_RESULTS)
+		results[nr_results++] = (struct result) { .row = row->name,
+							  .text = text,
+							  .impl = impl,
+							  .areas = row->areas,
+							  .ns = ns,
+							  .bytes = bytes,
+							  .runs = nr_runs };
+}
+
+static unsigned int list_peers(const struct impl **list)
+{
+	const struct impl *const all[] = { peer_std_map, peer_absl, peer_llvm, peer_icl };
+	unsigned int nr = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i])
+			list[nr++] = all[i];
+	return nr;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median(double *values, unsigned int nr)
+{
+	qsort(values, nr, sizeof(*values), by_value);
+	return nr % 2 ? values[nr / 2] : (values[nr / 2 - 1] + values[nr / 2]) / 2;
+}
+
+/* One row: all implementations in turn, each with a map of its own, run by run. */
+static void run_row(const struct row *row)
+{
+	const struct impl *list[8] = { row->rules ? &impl_seam_rules : &impl_seam };
+	double ns[8][MOST_RUNS];
+	unsigned int nr = 1;
+
+	if (!row->alone)
+		nr += list_peers(list + 1);
+	for (unsigned int run = 0; run < runs; run++) {
+		for (unsigned int i = 0; i < nr; i++) {
+			void *map = list[i]->create();
+
+			state = 88172645463325252 + run;
+			fill(list[i], map, row->areas);
+			ns[i][run] = row->work(list[i], map, row->areas);
+			list[i]->destroy(map);
+		}
+		if (isatty(STDERR_FILENO))
+			fprintf(stderr, "\r%s, run %u of %u\033[K", row->name, run + 1, runs);
+	}
+	for (unsigned int i = 0; i < nr; i++)
+		add_result(row, row->text, list[i]->name, median(ns[i], runs), 0, runs);
+}
+
+/* Bytes an area: new, and after 400,000 random calls. */
+static void run_memory(const struct impl *impl, bool anon)
+{
+	static const struct row fresh = { .name = "memory_fresh", .areas = AREAS };
+	static const struct row aged = { .name = "memory_aged", .areas = AREAS };
+	static const struct row fresh_anon = { .name = "memory_fresh_anon", .areas = AREAS };
+	static const struct row aged_anon = { .name = "memory_aged_anon", .areas = AREAS };
+	size_t before = bytes_in_use();
+	void *map = impl->create();
+
+	state = 88172645463325252;
+	fill(impl, map, AREAS);
+	if (anon)
+		impl->touch_all(map);
+	add_result(anon ? &fresh_anon : &fresh,
+		   anon ? "bytes an area, each its anon_vma" : "bytes an area", impl->name, 0,
+		   (double)(bytes_in_use() - before) / (double)impl->count(map), 1);
+	for (unsigned int i = 0; i < 400000; i++)
+		random_call(impl, map, AREAS);
+	if (anon)
+		impl->touch_all(map);
+	add_result(anon ? &aged_anon : &aged,
+		   anon ? "the same after 400,000 random calls" : "after 400,000 random calls",
+		   impl->name, 0, (double)(bytes_in_use() - before) / (double)impl->count(map), 1);
+	impl->destroy(map);
+}
+
+/* The report */
+
+static void read_line(const char *path, const char *key, char *text, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	char line[4096];
+
+	snprintf(text, size, "unknown");
+	while (file && fgets(line, sizeof(line), file)) {
+		char *value = strchr(line, ':');
+
+		if (strncmp(line, key, strlen(key)) || (*key && !value))
+			continue;
+		value = *key ? value + 2 : line;
+		value[strcspn(value, "\n")] = 0;
+		snprintf(text, size, "%.120s", value);
+		break;
+	}
+	if (file)
+		fclose(file);
+}
+
+struct facts {
+	char cpu[128], l2[32];
+	struct utsname host;
+	long cpus;
+};
+
+static void read_facts(struct facts *facts)
+{
+	read_line("/proc/cpuinfo", "model name", facts->cpu, sizeof(facts->cpu));
+	read_line("/sys/devices/system/cpu/cpu0/cache/index2/size", "", facts->l2,
+		  sizeof(facts->l2));
+	facts->cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uname(&facts->host);
+}
+
+/* libseam's figure and, below it, its ratio to each peer. */
+static void print_row(const struct result *own)
+{
+	bool memory = own->bytes > 0;
+
+	printf("%-36s libseam %8.1f %s\n", own->text, memory ? own->bytes : own->ns,
+	       memory ? "bytes" : "ns");
+	for (const struct result *peer = results; peer < results + nr_results; peer++) {
+		double value = memory ? peer->bytes : peer->ns;
+
+		if (peer != own && !strcmp(peer->row, own->row))
+			printf("    %.2f x %-25s %16.1f\n", (memory ? own->bytes : own->ns) / value,
+			       peer->impl, value);
+	}
+}
+
+static void print_report(const struct facts *facts)
+{
+	printf("%s, %ld processors, L2 %s, Linux %s, gcc %s\n", facts->cpu, facts->cpus, facts->l2,
+	       facts->host.release, __VERSION__);
+	printf("%" PRIu64 " areas where nothing else is said; medians of %u runs in turn\n", AREAS,
+	       runs);
+	printf("ratios: libseam to the peer\n\n");
+	for (unsigned int i = 0; i < nr_results; i++)
+		if (!strcmp(results[i].impl, impl_seam.name))
+			print_row(&results[i]);
+}
+
+static int write_json(const char *path)
+{
+	FILE *file = fopen(path, "we");
+	struct json json;
+
+	if (!file) {
+		perror(path);
+		return 1;
+	}
+	json_begin(&json, file);
+	json_open(&json, NULL, '[');
+	for (unsigned int i = 0; i < nr_results; i++) {
+		const struct result *r = &results[i];
+
+		json_open(&json, NULL, '{');
+		json_string(&json, "row", r->row);
+		json_uint(&json, "areas", r->areas);
+		json_string(&json, "impl", r->impl);
+		if (r->bytes > 0) {
+			json_null(&json, "ns");
+			json_double(&json, "bytes_per_area", r->bytes);
+			json_null(&json, "ops_per_s");
+		} else {
+			json_double(&json, "ns", r->ns);
+			json_null(&json, "bytes_per_area");
+			json_double(&json, "ops_per_s", 1e9 / r->ns);
+		}
+		json_uint(&json, "runs", r->runs);
+		json_close(&json, '}');
+	}
+	json_close(&json, ']');
+	json_end(&json);
+	return fclose(file) ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct impl *peers[8];
+	const char *path = NULL;
+	struct facts facts;
+
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--quick")) {
+			scale = 10;
+			runs = 5;
+		} else if (!strcmp(argv[i], "-o") && i + 1 < argc) {
+			path = argv[++i];
+		} else {
+			fprintf(stderr, "usage: bench [--quick] [-o FILE]\n");
+			return 2;
+		}
+	}
+	read_facts(&facts);
+	for (size_t i = 0; i < NR_ROWS; i++)
+		run_row(&rows[i]);
+	run_memory(&impl_seam, false);
+	for (unsigned int i = 0, nr = list_peers(peers); i < nr; i++)
+		run_memory(peers[i], false);
+	run_memory(&impl_seam_rules, true);
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	print_report(&facts);
+	return path ? write_json(path) : 0;
+}
