@@ -18,6 +18,9 @@
 
 #include "probe/procfs.h"
 
+#define MANY_THREADS 64
+#define MANY_THREADS_LOOKS 16
+
 struct process {
 	pid_t pid;
 	unsigned long long started; /* field 22 of stat: tells a number used anew */
@@ -32,27 +35,42 @@ struct sampler {
 	size_t nr, room;
 };
 
-/* From /proc/PID/stat, behind the name that may hold anything. False when it has ended. */
-static bool read_stat(pid_t pid, unsigned long long *ret_started, unsigned long long *ret_stack)
-{
-	char text[1024], *at;
-	char state;
+/* What /proc/PID/stat says, behind the name that may hold anything; proc(5) numbers the fields. */
+struct task_stat {
+	char state;		    /* field 3 */
+	unsigned long long threads; /* 20 */
+	unsigned long long started; /* 22 */
+	unsigned long long stack;   /* 28 */
+};
 
-	if (procfs_read(text, sizeof(text), "/proc/%d/stat", (int)pid) < 0)
+/* The number in field @field, when *@at stands in field @from. */
+static unsigned long long stat_field(const char **at, unsigned int from, unsigned int field)
+{
+	for (; from < field && *at; from++)
+		*at = strchr(*at + 1, ' ');
+	return *at ? strtoull(*at, NULL, 10) : 0;
+}
+
+static bool read_stat(pid_t tid, struct task_stat *ret_stat)
+{
+	char text[1024];
+	const char *at;
+
+	if (procfs_read(text, sizeof(text), "/proc/%d/stat", (int)tid) < 0)
 		return false;
 	at = strrchr(text, ')');
 	if (!at || !at[1])
 		return false;
-	state = at[2];
-	for (unsigned int field = 2; field < 22 && at; field++)
-		at = strchr(at + 1, ' ');
-	if (!at)
-		return false;
-	*ret_started = strtoull(at, &at, 10);
-	for (unsigned int field = 22; field < 28 && at; field++)
-		at = strchr(at + 1, ' ');
-	*ret_stack = at ? strtoull(at, NULL, 10) : 0;
-	return state != 'Z' && state != 'X';
+	ret_stat->state = at[2];
+	ret_stat->threads = stat_field(&at, 2, 20);
+	ret_stat->started = stat_field(&at, 20, 22);
+	ret_stat->stack = stat_field(&at, 22, 28);
+	return true;
+}
+
+static bool has_memory(const struct task_stat *stat)
+{
+	return stat->state != 'Z' && stat->state != 'X';
 }
 
 static struct process *add_process(struct sampler *sampler, pid_t pid)
@@ -80,11 +98,11 @@ static bool known(const struct sampler *sampler, pid_t pid)
 	return false;
 }
 
-static void add_children(struct sampler *sampler, pid_t pid, const char *tid)
+static void add_children(struct sampler *sampler, pid_t pid, pid_t tid)
 {
 	char text[16384], *at = text, *end;
 
-	if (procfs_read(text, sizeof(text), "/proc/%d/task/%s/children", (int)pid, tid) < 0)
+	if (procfs_read(text, sizeof(text), "/proc/%d/task/%d/children", (int)pid, (int)tid) < 0)
 		return;
 	for (;;) {
 		long child = strtol(at, &end, 10);
@@ -98,21 +116,52 @@ static void add_children(struct sampler *sampler, pid_t pid, const char *tid)
 	}
 }
 
-/* Any thread may have children. */
-static void find_children(struct sampler *sampler, pid_t pid)
+/* Calls @visit for each thread until it returns true. */
+static bool each_thread(pid_t pid, bool (*visit)(void *to, pid_t pid, pid_t tid), void *to)
 {
 	const struct dirent *entry;
 	char path[32];
+	bool found = false;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
 	if (!dir)
-		return;
-	while ((entry = readdir(dir)))
+		return false;
+	while (!found && (entry = readdir(dir)))
 		if (entry->d_name[0] != '.')
-			add_children(sampler, pid, entry->d_name);
+			found = visit(to, pid, (pid_t)strtol(entry->d_name, NULL, 10));
 	closedir(dir);
+	return found;
+}
+
+static bool visit_children(void *to, pid_t pid, pid_t tid)
+{
+	add_children(to, pid, tid);
+	return false;
+}
+
+static bool visit_living(void *to, pid_t pid, pid_t tid)
+{
+	struct task_stat stat;
+	pid_t *ret_tid = to;
+
+	if (!read_stat(tid, &stat) || !has_memory(&stat))
+		return false;
+	*ret_tid = tid;
+	return true;
+}
+
+/* A thread with the memory of the process: its leader may have left by pthread_exit. 0: none. */
+static pid_t living_thread(pid_t pid, const struct task_stat *leader)
+{
+	pid_t tid = 0;
+
+	if (has_memory(leader))
+		return pid;
+	if (leader->threads > 1)
+		each_thread(pid, visit_living, &tid);
+	return tid;
 }
 
 static pid_t parent_of(pid_t pid)
@@ -131,26 +180,34 @@ static bool shares_with_parent(pid_t pid)
 	return syscall(SYS_kcmp, pid, parent_of(pid), KCMP_VM, 0, 0) == 0;
 }
 
+/* Whether this look asks every thread for children: of a great many it would take too long. */
+static bool asks_for_children(const struct sampler *sampler, const struct task_stat *stat)
+{
+	return stat->threads <= MANY_THREADS || sampler->tree->looks % MANY_THREADS_LOOKS == 0;
+}
+
 static void look_process(struct sampler *sampler, size_t i)
 {
 	struct process *process = &sampler->processes[i];
-	unsigned long long started, stack;
+	struct task_stat stat, living;
+	pid_t pid = process->pid, tid;
 	bool exec;
 
-	if (!read_stat(process->pid, &started, &stack) ||
-	    (process->started && process->started != started)) {
+	if (!read_stat(pid, &stat) || (process->started && process->started != stat.started) ||
+	    !(tid = living_thread(pid, &stat)) || !read_stat(tid, &living)) {
 		process->gone = true;
 		return;
 	}
-	exec = process->started && process->stack != stack;
+	exec = process->started && process->stack != living.stack;
 	if (!process->started || exec || process->space == STAT_NO_SPACE)
-		process->space = i && !exec && shares_with_parent(process->pid)
+		process->space = i && !exec && shares_with_parent(pid)
 					 ? STAT_NO_SPACE
-					 : stat_tree_add(sampler->tree, process->pid);
-	process->started = started;
-	process->stack = stack;
-	stat_tree_look(sampler->tree, process->space, process->pid, process->pid);
-	find_children(sampler, process->pid);
+					 : stat_tree_add(sampler->tree, pid);
+	process->started = stat.started;
+	process->stack = living.stack;
+	stat_tree_look(sampler->tree, process->space, pid, tid);
+	if (asks_for_children(sampler, &stat))
+		each_thread(pid, visit_children, sampler);
 }
 
 /* Children found on the way come behind their parent and are looked at in the same round. */

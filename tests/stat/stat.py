@@ -67,6 +67,10 @@ limit = [entry for entry in report['limits'] if entry['name'] == 'vm.max_map_cou
 ok(limit and limit[0]['used'] > 3000, 'it counts against the limit', report['limits'])
 ok(any('sampled' in note for note in report['notes']), 'that it was sampled is said', report)
 
+code, output, report = stat(ACTOR, 'leader-exits', '500', options=('--sample',))
+ok(code == 7 and len(report['processes']) == 1 and report['processes'][0]['areas_peak'] > 100,
+   'sampled, a leader that left is no end', report)
+
 # The contract of the report
 code, output, report = stat('true')
 ok(report['schema'] == 1 and report['kind'] == 'stat' and report['peak_sampled'] is True and
@@ -210,6 +214,15 @@ for options in ((), ('--sample',)):
        'control-C is the program\'s, and the report comes', seen, text)
     os.waitpid(shell, 0)
     os.close(master)
+
+# Without seam the program goes on
+for options in ((), ('--sample',)):
+    seam, pid = start(ACTOR, 'waits-for', str(int(signal.SIGTERM)), options=options)
+    wait_for_state(pid, 'S')
+    seam.kill()
+    seam.wait()
+    os.kill(pid, signal.SIGTERM)
+    ok(seam.stdout.read() == 'signal\n', f'seam is killed, the program goes on {" ".join(options)}')
 
 # Rights
 copy = os.path.join(scratch, 'seam')
