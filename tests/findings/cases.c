@@ -11,13 +11,19 @@
 
 static struct seam_policy policy;
 
-static bool load(const char *name, struct snapshot *ret_snapshot)
+/* Both are to be freed when it is true. */
+static bool load(const char *name, struct snapshot *ret_snapshot, struct findings *ret_findings)
 {
 	const char *folder = getenv("SEAM_TEST_DATA");
 	char path[512];
 
+	memset(ret_snapshot, 0, sizeof(*ret_snapshot));
 	snprintf(path, sizeof(path), "%s/cases/%s.truth", folder ? folder : ".", name);
-	return read_truth(path, ret_snapshot);
+	if (read_truth(path, ret_snapshot) &&
+	    !findings_make(ret_snapshot, &policy, 0, ret_findings))
+		return true;
+	snapshot_free(ret_snapshot);
+	return ok(false, "%s: findings", name);
 }
 
 /* The count of the truth's own reader: what differs, with nothing said of why. */
@@ -52,9 +58,7 @@ static void check_causes(const char *name)
 	struct findings findings;
 	size_t wrong = 0, pairs = 0, sum = 0;
 
-	if (!ok(load(name, &snapshot), "%s: read", name))
-		return;
-	if (!ok(!findings_make(&snapshot, &policy, 0, &findings), "%s: findings", name))
+	if (!load(name, &snapshot, &findings))
 		return;
 	for (size_t i = 0; i + 1 < snapshot.nr_areas; i++) {
 		if (snapshot.areas[i].area.end != snapshot.areas[i + 1].area.start)
@@ -113,10 +117,8 @@ static void check_expected(const struct expected *expected)
 	struct snapshot snapshot;
 	struct findings findings;
 
-	if (!load(expected->name, &snapshot) || findings_make(&snapshot, &policy, 0, &findings)) {
-		ok(false, "%s: findings", expected->name);
+	if (!load(expected->name, &snapshot, &findings))
 		return;
-	}
 	group = findings_group(&findings, expected->group);
 	remedy = find_remedy(&findings, expected->remedy);
 	ok(group && group->areas == expected->areas, "%s: %" PRIu64 " areas are %s, found %" PRIu64,
@@ -137,10 +139,8 @@ static void check_groups(const char *name)
 	uint64_t counted[NR_GROUPS] = { 0 };
 	bool good = true;
 
-	if (!load(name, &snapshot) || findings_make(&snapshot, &policy, 0, &findings)) {
-		ok(false, "%s: findings", name);
+	if (!load(name, &snapshot, &findings))
 		return;
-	}
 	for (size_t i = 0; i < snapshot.nr_areas; i++)
 		counted[findings.group_of[i]]++;
 	for (int group = GROUP_NONE + 1; group < NR_GROUPS; group++) {
@@ -159,10 +159,8 @@ static void check_healthy(const char *name)
 	struct snapshot snapshot;
 	struct findings findings;
 
-	if (!load(name, &snapshot) || findings_make(&snapshot, &policy, 0, &findings)) {
-		ok(false, "%s: findings", name);
+	if (!load(name, &snapshot, &findings))
 		return;
-	}
 	ok(!findings.nr_remedies, "%s: nothing is worth doing", name);
 	findings_free(&findings);
 	snapshot_free(&snapshot);

@@ -17,6 +17,9 @@
 	(SEES_RANGE | SEES_FLAGS | SEES_ALL_FLAGS | SEES_OFFSET | SEES_ANON_OFFSET | SEES_INODE |  \
 	 SEES_FILE | SEES_ANON_VMA | SEES_NUMA | SEES_UFFD | SEES_NAME | SEES_CLOSE | SEES_PKEY)
 
+/* More than any case has. */
+#define TRUTH_MAX 4096
+
 /* "A12" is 12, "-" is 0. */
 static uint32_t truth_id(const char *text)
 {
@@ -48,19 +51,14 @@ static bool read_truth(const char *path, struct snapshot *ret_snapshot)
 {
 	struct snapshot snapshot = { .source = "bpf", .sees = TRUTH_SEES, .pid = -1 };
 	FILE *in = fopen(path, "r");
-	size_t room = 0;
 	char line[256];
 
 	if (!in)
 		return false;
-	while (fgets(line, sizeof(line), in)) {
-		if (snapshot.nr_areas == room) {
-			room = room ? room * 2 : 256;
-			snapshot.areas = realloc(snapshot.areas, room * sizeof(*snapshot.areas));
-		}
+	snapshot.areas = calloc(TRUTH_MAX, sizeof(*snapshot.areas));
+	while (snapshot.areas && snapshot.nr_areas < TRUTH_MAX && fgets(line, sizeof(line), in))
 		if (truth_area(line, &snapshot.areas[snapshot.nr_areas]))
 			snapshot.nr_areas++;
-	}
 	fclose(in);
 	*ret_snapshot = snapshot;
 	return snapshot.nr_areas;

@@ -175,7 +175,7 @@ static char *make_numa(void)
 	return p + PAGE;
 }
 
-static void watch(char *p)
+static void watch(const char *p)
 {
 	int fd = (int)syscall(SYS_userfaultfd, 1 /* user mode only */);
 	struct uffdio_api api = { .api = UFFD_API };
