@@ -33,7 +33,8 @@ static void find_neighbours(const struct seam_space *space, struct join_new *joi
 {
 	const struct index *index = &space->index;
 
-	join->has_next = index_seek(index, join->area.start, &join->next_at);
+	if (!join->sought)
+		join->has_next = index_seek(index, join->area.start, &join->next_at);
 	join->prev_at = join->next_at;
 	join->has_prev = index_prev(index, &join->prev_at);
 	if (join->has_next)

@@ -21,6 +21,8 @@ struct join_new {
 	uint64_t prev_above; /* brk: what ends here or below is no neighbour */
 	uint64_t apart_from; /* nonzero: the area that starts here is not to be joined */
 
+	bool sought; /* has_next, next_at: the first area that ends behind the range's start */
+
 	/* what join_new_decide found */
 	bool joins_left, joins_right;
 	bool has_prev, has_next;

@@ -280,38 +280,34 @@ static int charge_object(struct seam_space *space, const struct mapping *map)
 }
 
 /* Makes room, and takes what the new memory is charged (6.18 mm/vma.c __mmap_prepare). */
-static int make_room(struct seam_space *space, struct mapping *map)
+static int make_room(struct seam_space *space, struct mapping *map, struct unmap *old)
 {
-	uint64_t end = map->addr + map->len, pages = pages_of(space, map->len);
-	struct unmapped old;
-	bool charged = commit_wanted(map->flags);
-	int err = unmap_prepare(space, map->addr, end, &old);
+	uint64_t pages = pages_of(space, map->len);
+	bool charged = commit_wanted(map->flags), first = rule(space, SEAM_RULE_clear_first);
+	int err = unmap_check(space, map->addr, map->addr + map->len, old);
 
 	if (err)
 		return err;
-	if (!limit_may_expand(space, map->flags, pages - old.pages))
-		return -SEAM_ENOMEM;
-	if (rule(space, SEAM_RULE_clear_first)) {
-		err = unmap_commit(space, map->addr, end);
-		if (!err && charged)
-			err = commit_charge(space, pages);
-	} else {
-		if (charged && pages > old.charged)
-			err = commit_charge(space, pages - old.charged);
-		if (err)
-			return err;
-		if (charged) {
-			/* what the old memory was charged is the new one's now */
-			space->mm.committed_pages += old.charged;
-		}
-		err = old.pages ? unmap_commit(space, map->addr, end) : 0;
-	}
+	if (!limit_may_expand(space, map->flags, pages - old->pages))
+		err = -SEAM_ENOMEM;
+	if (!err && first && old->pages)
+		err = unmap_carry_out(space, old);
+	/* what the old memory was charged goes over to the new one */
+	if (!err && charged && (first || pages > old->charged))
+		err = commit_charge(space, first ? pages : pages - old->charged);
+	if (err)
+		return !first && unmap_leave_cuts(space, old) ? -SEAM_EALLOC : err;
 	if (charged)
 		map->flags |= SEAM_VM_ACCOUNT;
-	return err;
+	if (first || !old->pages)
+		return 0;
+	if (charged)
+		space->mm.committed_pages += old->charged;
+	return unmap_carry_out(space, old);
 }
 
-static int insert(struct seam_space *space, const struct mapping *map, struct cursor *ret_cursor)
+static int insert(struct seam_space *space, const struct mapping *map, const struct unmap *old,
+		  struct cursor *ret_cursor)
 {
 	struct attr attr = { .flags = map->flags, .file = map->object, .traits = map->traits };
 	struct join_new join = {
@@ -321,12 +317,18 @@ static int insert(struct seam_space *space, const struct mapping *map, struct cu
 			.pgoff = map->pgoff,
 		},
 		.right_first = rule(space, SEAM_RULE_fill_right),
+		.sought = !old->pages,
+		.has_next = old->found,
+		.next_at = old->at,
 	};
 	bool ksm = wants_ksm(space, map);
+	uint64_t before;
 	int err;
 
 	if (ksm && rule(space, SEAM_RULE_ksm) >= 2)
 		attr.flags |= SEAM_VM_MERGEABLE;
+	ksm = ksm && rule(space, SEAM_RULE_ksm) == 1;
+	before = attr.flags;
 	join.area.attr = area_intern(space, &attr);
 	if (!join.area.attr)
 		return -SEAM_EALLOC;
@@ -339,12 +341,12 @@ static int insert(struct seam_space *space, const struct mapping *map, struct cu
 	err = join_new_commit(space, &join, ret_cursor);
 	if (err || join.joins_left || join.joins_right)
 		return err;
-	if (ksm && rule(space, SEAM_RULE_ksm) == 1)
+	if (ksm)
 		attr.flags |= SEAM_VM_MERGEABLE;
 	/* what cannot be locked loses the flag that mlockall gives, after the joining */
 	if (map->flags & SEAM_VM_DROPPABLE)
 		attr.flags &= ~(SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT);
-	return area_set_flags(space, ret_cursor, attr.flags);
+	return attr.flags == before ? 0 : area_set_flags(space, ret_cursor, attr.flags);
 }
 
 /* The pages of MAP_POPULATE and of locked memory; errors here do not fail the call. */
@@ -362,6 +364,7 @@ int linux_mmap(struct seam_space *space, const struct seam_mmap *args, uint64_t 
 {
 	struct cursor cursor;
 	struct mapping map;
+	struct unmap old;
 	int err = check_arguments(space, args, &map);
 
 	if (err)
@@ -381,9 +384,9 @@ int linux_mmap(struct seam_space *space, const struct seam_mmap *args, uint64_t 
 	if (denied_write_exec(space, map.flags))
 		return -SEAM_EACCES;
 	apply_file(space, &map);
-	err = make_room(space, &map);
+	err = make_room(space, &map, &old);
 	if (!err)
-		err = insert(space, &map, &cursor);
+		err = insert(space, &map, &old, &cursor);
 	if (!err)
 		err = populate(space, &map);
 	if (!err)

@@ -9,100 +9,153 @@ static bool sealed(const struct seam_space *space, const struct area *area)
 	return area_flags(space, area) & SEAM_VM_SEALED;
 }
 
-/* One cut (6.18 mm/vma.c __split_vma): drivers may refuse, huge pages stay whole. */
-static int cut(struct seam_space *space, struct cursor *cursor, const struct area *area,
-	       uint64_t at)
+/* Drivers may refuse a cut, huge pages stay whole (6.18 mm/vma.c __split_vma). */
+static bool may_cut(const struct seam_space *space, const struct area *area, uint64_t at)
 {
 	const struct attr *attr = area_attr(space, area);
+	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
 
-	if (attr->traits & SEAM_TRAIT_NO_SPLIT)
-		return -SEAM_EINVAL;
-	if (attr->flags & SEAM_VM_HUGETLB && at & ((UINT64_C(1) << space->arch->huge_shift) - 1))
-		return -SEAM_EINVAL;
-	return area_split(space, cursor, at);
+	return !(attr->traits & SEAM_TRAIT_NO_SPLIT) &&
+	       !(attr->flags & SEAM_VM_HUGETLB && at & (huge - 1));
 }
 
-/* The area that the range begins inside of; the cursor then on the part within. */
-static int cut_first(struct seam_space *space, struct cursor *cursor, struct area *area,
-		     uint64_t start, uint64_t end)
+static int check_head(const struct seam_space *space, const struct unmap *unmap,
+		      const struct area *area)
 {
-	int err;
-
-	if (end < area->end && limit_areas_reached(space))
+	if (unmap->end < area->end && limit_areas_reached(space))
 		return -SEAM_ENOMEM;
 	if (sealed(space, area))
 		return -SEAM_EPERM;
-	err = cut(space, cursor, area, start);
+	return may_cut(space, area, unmap->start) ? 0 : -SEAM_EINVAL;
+}
+
+/* Adds one area to what is known of the range. */
+static int check_area(const struct seam_space *space, struct unmap *unmap, const struct area *area)
+{
+	bool head = area->start<unmap->start, tail = area->end> unmap->end;
+	uint64_t from = head ? unmap->start : area->start;
+	uint64_t pages;
+	int err = head ? check_head(space, unmap, area) : 0;
+
 	if (err)
 		return err;
-	index_next(&space->index, cursor);
-	index_load(&space->index, cursor, area);
+	unmap->cuts_head |= head;
+	if (sealed(space, area))
+		return -SEAM_EPERM;
+	if (tail && !may_cut(space, area, unmap->end))
+		return -SEAM_EINVAL;
+	unmap->cuts_tail |= tail;
+	unmap->whole += !head && !tail;
+	pages = pages_of(space, (tail ? unmap->end : area->end) - from);
+	unmap->pages += pages;
+	if (area_flags(space, area) & SEAM_VM_ACCOUNT)
+		unmap->charged += pages;
 	return 0;
 }
 
-int unmap_prepare(struct seam_space *space, uint64_t start, uint64_t end,
-		  struct unmapped *ret_unmapped)
+int unmap_check(struct seam_space *space, uint64_t start, uint64_t end, struct unmap *ret_unmap)
 {
-	struct unmapped unmapped = { 0 };
+	struct unmap unmap = { .start = start, .end = end };
 	struct cursor cursor;
-	bool more = index_seek(&space->index, start, &cursor);
-	int err;
+	bool more;
 
 	steps_find(space, start);
-	for (; more; more = index_next(&space->index, &cursor)) {
+	unmap.found = index_seek(&space->index, start, &unmap.at);
+	cursor = unmap.at;
+	for (more = unmap.found; more; more = index_next(&space->index, &cursor)) {
 		struct area area;
+		int err;
 
 		index_load(&space->index, &cursor, &area);
 		if (area.start >= end)
 			break;
-		if (area.start < start) {
-			err = cut_first(space, &cursor, &area, start, end);
-			if (err)
-				return err;
+		err = check_area(space, &unmap, &area);
+		if (err) {
+			unmap.cuts_tail = false;
+			return unmap_leave_cuts(space, &unmap) ? -SEAM_EALLOC : err;
 		}
-		if (sealed(space, &area))
-			return -SEAM_EPERM;
-		if (area.end > end) {
-			err = cut(space, &cursor, &area, end);
-			if (err)
-				return err;
-			area.end = end;
-		}
-		unmapped.pages += pages_of(space, area.end - area.start);
-		unmapped.charged += commit_of(space, &area);
 	}
-	*ret_unmapped = unmapped;
+	*ret_unmap = unmap;
 	return 0;
 }
 
-int unmap_commit(struct seam_space *space, uint64_t start, uint64_t end)
+int unmap_leave_cuts(struct seam_space *space, struct unmap *unmap)
 {
-	struct cursor cursor;
-	struct area area;
+	struct cursor cursor = unmap->at;
+	int err = 0;
+
+	if (unmap->cuts_head)
+		err = area_split(space, &cursor, unmap->start);
+	if (!err && unmap->cuts_tail) {
+		index_seek(&space->index, unmap->end, &cursor);
+		err = area_split(space, &cursor, unmap->end);
+	}
+	return err;
+}
+
+/*
+ * The area that reaches into the range from below:
+ *	[area start	)	 -> [area)
+ *	[area start	end   )  -> [area)	    [upper)
+ */
+static int take_head(struct seam_space *space, const struct unmap *unmap, struct cursor *cursor)
+{
+	struct area lower, upper;
 	int err;
 
+	index_load(&space->index, cursor, &lower);
+	upper = lower;
+	lower.end = unmap->start;
+	err = area_store(space, cursor, &lower);
+	space->mm.stats.splits++;
+	if (err || upper.end <= unmap->end)
+		return err;
+	upper.pgoff = area_offset_at(space, &upper, unmap->end);
+	upper.start = unmap->end;
+	space->mm.stats.splits++;
+	return area_insert(space, &upper, cursor);
+}
+
+/* [start [area	end    ) ->	     [area) */
+static int take_tail(struct seam_space *space, const struct unmap *unmap, struct cursor *cursor)
+{
+	struct area area;
+
+	index_load(&space->index, cursor, &area);
+	area.pgoff = area_offset_at(space, &area, unmap->end);
+	area.start = unmap->end;
+	space->mm.stats.splits++;
+	return area_store(space, cursor, &area);
+}
+
+int unmap_carry_out(struct seam_space *space, struct unmap *unmap)
+{
+	struct cursor cursor = unmap->at;
+	bool tail = unmap->cuts_tail;
+	uint64_t count = index_count(&space->index);
+	int err = 0;
+
 	steps_forget_last(space);
-	/* removing moves the cursor on; past the end it is sought again */
-	while (index_seek(&space->index, start, &cursor)) {
-		index_load(&space->index, &cursor, &area);
-		if (area.start >= end)
-			break;
-		commit_release(space, commit_of(space, &area));
-		err = area_remove(space, &cursor);
-		if (err)
-			return err;
+	commit_release(space, unmap->charged);
+	if (unmap->cuts_head) {
+		err = take_head(space, unmap, &cursor);
+		tail = tail && index_count(&space->index) == count;
+		if (!err && (unmap->whole || tail))
+			index_next(&space->index, &cursor);
 	}
-	return 0;
+	for (uint64_t nr = unmap->whole; nr && !err; nr--)
+		err = area_remove(space, &cursor);
+	return !err && tail ? take_tail(space, unmap, &cursor) : err;
 }
 
 int unmap_range(struct seam_space *space, uint64_t start, uint64_t end)
 {
-	struct unmapped unmapped;
-	int err = unmap_prepare(space, start, end, &unmapped);
+	struct unmap unmap;
+	int err = unmap_check(space, start, end, &unmap);
 
-	if (err || !unmapped.pages)
+	if (err || !unmap.pages)
 		return err;
-	return unmap_commit(space, start, end);
+	return unmap_carry_out(space, &unmap);
 }
 
 int linux_munmap(struct seam_space *space, uint64_t addr, uint64_t len)

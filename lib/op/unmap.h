@@ -5,24 +5,31 @@
 
 #include "lib/area.h"
 
-/* What is in a range. */
-struct unmapped {
+/* A range that is to be free: what unmap_check() found in it. */
+struct unmap {
+	uint64_t start, end;
 	uint64_t pages;	  /* mapped */
 	uint64_t charged; /* of these, with VM_ACCOUNT */
+	uint64_t whole;	  /* areas that lie in it as a whole */
+	bool cuts_head;	  /* an area begins before it */
+	bool cuts_tail;	  /* an area ends behind it */
+	bool found;	  /* there is an area that ends behind its start ... */
+	struct cursor at; /* ... and this is on it, else past the end */
 };
 
 /*
- * Cuts the areas at the edges of the range so that it can be taken out whole, and counts it. What
- * was cut stays cut when a later test fails (6.18 mm/vma.c vms_gather_munmap_vmas).
+ * Looks whether the range can be taken out. Nothing is done, but what the kernel has cut before it
+ * found that something cannot be taken stays cut (6.18 mm/vma.c vms_gather_munmap_vmas).
  *  -SEAM_ENOMEM  an area would be left on both sides, and the area limit is reached
  *  -SEAM_EPERM   sealed memory
  *  -SEAM_EINVAL  an area that cannot be split
  */
-int unmap_prepare(struct seam_space *space, uint64_t start, uint64_t end,
-		  struct unmapped *ret_unmapped);
-/* Takes out what unmap_prepare() has cut; gives back its charge. 0 or -SEAM_EALLOC. */
-int unmap_commit(struct seam_space *space, uint64_t start, uint64_t end);
-/* Both. */
+int unmap_check(struct seam_space *space, uint64_t start, uint64_t end, struct unmap *ret_unmap);
+/* Takes it out, gives back its charge. 0 or -SEAM_EALLOC. */
+int unmap_carry_out(struct seam_space *space, struct unmap *unmap);
+/* Instead: a later test has failed, and the cuts at both edges are left. 0 or -SEAM_EALLOC. */
+int unmap_leave_cuts(struct seam_space *space, struct unmap *unmap);
+/* Checks and takes out. */
 int unmap_range(struct seam_space *space, uint64_t start, uint64_t end);
 
 #endif
