@@ -13,13 +13,22 @@ static uint64_t heap_flags(const struct seam_space *space)
 	return flags | space->mm.def_flags;
 }
 
+/* Nothing looks at the end of user space: 2.4.10 on i386, with 4 GiB of addresses. */
+static bool unbound(const struct seam_space *space)
+{
+	return rule(space, SEAM_RULE_brk_unbound) && space->arch == arch_at(SEAM_ARCH_I386);
+}
+
 /* The checks of 2.2's do_mmap came before the range was cleared; here it is free already. */
 static int check_growth(struct seam_space *space, uint64_t start, uint64_t len)
 {
 	int err = 0;
 
-	if (start + len > space->user_end && !rule(space, SEAM_RULE_brk_unbound))
+	if (start + len > space->user_end && !unbound(space))
 		return -SEAM_EINVAL;
+	/* a range that ends at the last address passes for free; clearing it is refused then */
+	if (old_range_taken(space, start, start + len))
+		return -SEAM_ENOMEM;
 	if (space->mm.def_flags & SEAM_VM_LOCKED)
 		err = old_check_locked(space, len);
 	if (!err)

@@ -35,17 +35,24 @@ static int check_args(const struct seam_space *space, const struct seam_mremap *
 	return 0;
 }
 
+/* [start, start + new_len) lies in user space and keeps clear of the source. */
+static bool may_be_target(const struct seam_space *space, const struct remap *remap, uint64_t start)
+{
+	uint64_t len = remap->new_len, end = space->user_end;
+
+	if (start & (page_size(space) - 1) || len > end || start > end - len)
+		return false;
+	return (start > remap->addr || start + len <= remap->addr) &&
+	       (remap->addr > start || remap->addr + remap->old_len <= start);
+}
+
 /* MREMAP_FIXED: the target is cleared first, whatever becomes of the rest. */
 static int clear_target(struct seam_space *space, struct remap *remap)
 {
-	uint64_t start = remap->new_addr, len = remap->new_len, end = space->user_end;
+	uint64_t start = remap->new_addr, len = remap->new_len;
 	int err;
 
-	if (start & (page_size(space) - 1) || !remap->may_move || len > end || start > end - len)
-		return -SEAM_EINVAL;
-	if (start <= remap->addr && start + len > remap->addr)
-		return -SEAM_EINVAL;
-	if (remap->addr <= start && remap->addr + remap->old_len > start)
+	if (!remap->may_move || !may_be_target(space, remap, start))
 		return -SEAM_EINVAL;
 	err = old_unmap(space, start, len);
 	if (err == -SEAM_EALLOC || (err && rule(space, SEAM_RULE_move_limit)))
@@ -192,8 +199,11 @@ static int move(struct seam_space *space, const struct remap *remap, const struc
 	if (rule(space, SEAM_RULE_move_limit) &&
 	    index_count(&space->index) + 3 >= space->limit[SEAM_LIMIT_AREAS])
 		return -SEAM_ENOMEM;
-	/* the kernel finds its areas overlapping and stops itself, or goes on with a broken map */
-	if (remap->target_taken)
+	/*
+	 * Areas that overlap, or one without length (both lengths 0; CAN-2003-0985): the kernel stops
+	 * itself, or goes on with a broken map.
+	 */
+	if (remap->target_taken || !remap->new_len)
 		return -SEAM_EBUG;
 	err = copy_area(space, remap, spot);
 	if (!err)
@@ -205,20 +215,34 @@ static int move(struct seam_space *space, const struct remap *remap, const struc
 	return err;
 }
 
-static int relocate(struct seam_space *space, const struct seam_mremap *args, struct remap *remap,
-		    const struct spot *spot, uint64_t *ret_addr)
+/* A place that was recorded: what this map still has there is in its way. */
+static int take_recorded(struct seam_space *space, uint64_t at, struct remap *remap)
 {
+	if (!may_be_target(space, remap, at))
+		return -SEAM_EINVAL;
+	remap->new_addr = at;
+	return old_range_taken(space, at, at + remap->new_len)
+		       ? old_unmap(space, at, remap->new_len)
+		       : 0;
+}
+
+static int relocate(struct seam_space *space, const struct seam_mremap *args, struct remap *remap,
+		    uint64_t *ret_addr)
+{
+	struct spot source;
 	int err = 0;
 
 	if (!remap->may_move)
 		return -SEAM_ENOMEM;
 	if (!remap->fixed && args->place)
-		remap->new_addr = args->at;
+		err = take_recorded(space, args->at, remap);
 	else if (!remap->fixed)
 		err = place_search(space, args_of(space) == MREMAP_2_2 ? remap->addr : 0,
 				   remap->new_len, &remap->new_addr);
-	if (!err)
-		err = move(space, remap, spot);
+	if (err)
+		return err;
+	spot_find(space, remap->addr, &source);
+	err = move(space, remap, &source);
 	if (!err)
 		*ret_addr = remap->new_addr;
 	return err;
@@ -247,5 +271,5 @@ int old_mremap(struct seam_space *space, const struct seam_mremap *args, uint64_
 		return err;
 	if (has_room(space, &remap, &spot))
 		return grow_in_place(space, &remap, &spot);
-	return relocate(space, args, &remap, &spot, ret_addr);
+	return relocate(space, args, &remap, ret_addr);
 }
