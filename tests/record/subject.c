@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * subject ROLE [ARGUMENT]: programs that are hard to record. Each prints what it did and ends with a
+ * status of its own; recorded or not, both must be the same.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PAGE 4096
+#define NR_THREADS 8
+
+extern char **environ;
+static const char *self;
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(100);
+}
+
+static char *map(size_t pages)
+{
+	char *p = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		       0);
+
+	if (p == MAP_FAILED)
+		die("mmap");
+	return p;
+}
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid)
+		die("waitpid");
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* ---- calls in many threads at once ---- */
+
+static void *churn(void *arg)
+{
+	for (int i = 0; i < (int)(intptr_t)arg; i++) {
+		size_t pages = 1 + (size_t)i % 7;
+		char *p = map(pages);
+
+		*p = 1;
+		if (i % 3 == 0)
+			mprotect(p, PAGE, PROT_READ);
+		munmap(p, pages * PAGE);
+	}
+	return NULL;
+}
+
+static void run_threads(void *(*work)(void *), int rounds)
+{
+	pthread_t threads[NR_THREADS];
+
+	for (int i = 0; i < NR_THREADS; i++)
+		if (pthread_create(&threads[i], NULL, work, (void *)(intptr_t)rounds))
+			die("pthread_create");
+	for (int i = 0; i < NR_THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static int threads_role(int rounds)
+{
+	run_threads(churn, rounds);
+	puts("threads done");
+	return 3;
+}
+
+/* ---- children of all kinds ---- */
+
+static void spawn_one(int how)
+{
+	char *argv[] = { (char *)self, (char *)"status", (char *)"5", NULL };
+	pid_t pid;
+
+	if (how == 0) {
+		if (posix_spawn(&pid, self, NULL, NULL, argv, environ))
+			die("posix_spawn");
+	} else {
+		pid = how == 1 ? vfork() : fork();
+		if (!pid) {
+			execv(self, argv);
+			_exit(101);
+		}
+	}
+	if (wait_for(pid) != 5)
+		die("a child's status");
+}
+
+static void *spawn_some(void *arg)
+{
+	for (int i = 0; i < (int)(intptr_t)arg; i++)
+		spawn_one(i % 3);
+	return NULL;
+}
+
+static int spawns_role(int rounds)
+{
+	run_threads(spawn_some, rounds);
+	puts("spawns done");
+	return 4;
+}
+
+static int vm_child(void *arg)
+{
+	*(char **)arg = map(3);
+	return 6;
+}
+
+/* A process that shares the memory of another one. */
+static int clone_vm_role(int unused)
+{
+	char *stack = map(16), *made = NULL;
+	pid_t pid = clone(vm_child, stack + 16 * PAGE, CLONE_VM | SIGCHLD, &made);
+	int status = pid < 0 ? -1 : wait_for(pid);
+
+	*made = 1;
+	munmap(made, 3 * PAGE);
+	printf("clone-vm %d\n", status);
+	return status;
+}
+
+/* Forks while other threads change the map. */
+static int fork_role(int rounds)
+{
+	pthread_t threads[4];
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, churn, (void *)(intptr_t)(rounds * 10));
+	for (int i = 0; i < rounds; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			char *p = map(5);
+
+			*p = 1;
+			munmap(p + PAGE, PAGE);
+			_exit(7);
+		}
+		if (wait_for(pid) != 7)
+			die("a child's status");
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	puts("fork done");
+	return 0;
+}
+
+static void *exec_self(void *arg)
+{
+	usleep(20000);
+	execl(self, self, "status", "9", NULL);
+	die("exec");
+	return NULL;
+}
+
+static void *churn_for_ever(void *arg)
+{
+	for (;;)
+		churn((void *)100);
+	return NULL;
+}
+
+static int exec_from_thread_role(int unused)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&thread, NULL, churn_for_ever, NULL);
+	pthread_create(&thread, NULL, exec_self, NULL);
+	for (;;)
+		pause();
+}
+
+static void *outlive(void *arg)
+{
+	usleep(50000);
+	map(2);
+	puts("the last thread");
+	fflush(stdout);
+	_exit(8);
+}
+
+static int leader_exits_role(int unused)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, outlive, NULL);
+	pthread_exit(NULL);
+}
+
+static int status_role(int status)
+{
+	printf("status %d\n", status);
+	return status;
+}
+
+static int killed_role(int sig)
+{
+	puts("killed");
+	fflush(stdout);
+	kill(getpid(), sig);
+	for (;;)
+		pause();
+}
+
+/* ---- files ---- */
+
+static int open_scratch(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT, 0600);
+
+	if (fd < 0 || ftruncate(fd, 16 * PAGE))
+		die(path);
+	return fd;
+}
+
+static char *map_file(int fd, char *at, int page)
+{
+	char *p = mmap(at, PAGE, PROT_READ, MAP_PRIVATE | (at ? MAP_FIXED : 0), fd, page * PAGE);
+
+	if (p == MAP_FAILED)
+		die("mmap of a file");
+	return p;
+}
+
+/* Is the lock on @path free? It is given back at once. */
+static bool lock_is_free(const char *path)
+{
+	int fd = open(path, O_RDWR);
+	bool is_free = fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB);
+
+	close(fd);
+	return is_free;
+}
+
+/* A mapping that alone keeps a locked description open. */
+static char *map_locked(const char *path)
+{
+	int fd = open_scratch(path);
+	char *p;
+
+	if (flock(fd, LOCK_EX))
+		die("flock");
+	p = map_file(fd, NULL, 0);
+	close(fd);
+	if (lock_is_free(path))
+		die("the lock is held by the mapping");
+	return p;
+}
+
+static void unmap_locked(char *p, int how)
+{
+	char *other;
+
+	switch (how) {
+	case 0:
+		munmap(p, PAGE);
+		break;
+	case 1:
+		mmap(p, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		break;
+	case 2: /* moved over */
+		other = map(1);
+		mremap(other, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, p);
+		break;
+	default: /* itself moved, then unmapped */
+		other = map(1);
+		p = mremap(p, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, other);
+		munmap(p, PAGE);
+	}
+}
+
+static void check_free(const char *path, const char *how)
+{
+	if (!lock_is_free(path)) {
+		printf("the lock is still held after %s\n", how);
+		exit(102);
+	}
+}
+
+static void unlock_by_child(const char *path, int how)
+{
+	int pipes[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe(pipes))
+		die("pipe");
+	pid = fork();
+	if (!pid) {
+		close(pipes[0]);
+		map_locked(path);
+		/* closed by exec or exit, after the memory is gone */
+		if (how == 0) {
+			fcntl(pipes[1], F_SETFD, FD_CLOEXEC);
+			execl(self, self, "status", "0", NULL);
+		}
+		if (how == 2)
+			raise(SIGKILL);
+		_exit(0);
+	}
+	close(pipes[1]);
+	if (how == 0) /* exec closes after it has changed the memory */
+		while (read(pipes[0], &byte, 1) > 0)
+			;
+	wait_for(pid);
+	close(pipes[0]);
+	check_free(path, how == 0 ? "exec" : how == 1 ? "exit" : "kill");
+}
+
+static int flock_role(int rounds)
+{
+	char path[] = "/tmp/seam-flock-XXXXXX";
+	static const char *const hows[] = { "munmap", "mmap", "mremap over", "mremap" };
+
+	close(mkstemp(path));
+	for (int i = 0; i < rounds; i++)
+		for (int how = 0; how < 4; how++) {
+			unmap_locked(map_locked(path), how);
+			check_free(path, hows[how]);
+		}
+	for (int how = 0; how < 3; how++)
+		unlock_by_child(path, how);
+	unlink(path);
+	puts("flock done");
+	return 0;
+}
+
+/*
+ * Pages side by side: of one description (also by another descriptor), of another one with the same
+ * number, of another one at the same time.
+ */
+static int descriptions_role(int unused)
+{
+	char path[] = "/tmp/seam-files-XXXXXX";
+	int fd = mkstemp(path), copy, other;
+	char *base = map(16);
+
+	if (fd < 0 || ftruncate(fd, 16 * PAGE))
+		die("mkstemp");
+	map_file(fd, base, 0);
+	map_file(fd, base + PAGE, 1);
+	copy = dup(fd);
+	map_file(copy, base + 2 * PAGE, 2);
+	other = open(path, O_RDWR);
+	map_file(other, base + 3 * PAGE, 3);
+	map_file(fd, base + 4 * PAGE, 4);
+	close(other);
+	if (open(path, O_RDWR) != other)
+		die("the same number");
+	map_file(other, base + 5 * PAGE, 5);
+	map_file(other, base + 6 * PAGE, 6);
+	unlink(path);
+	puts("descriptions done");
+	return 0;
+}
+
+/* ---- what no call tells ---- */
+
+static int __attribute__((noinline)) recurse(int depth)
+{
+	volatile char frame[2000];
+
+	frame[0] = frame[1999] = (char)depth;
+	return depth ? recurse(depth - 1) + frame[0] - (char)depth : 0;
+}
+
+static int stack_role(int depth)
+{
+	pid_t pid;
+
+	printf("stack %d\n", recurse(depth));
+	fflush(stdout);
+	map(2);
+	recurse(depth * 2);
+	pid = fork();
+	if (!pid) {
+		recurse(depth * 3);
+		map(3);
+		_exit(0);
+	}
+	wait_for(pid);
+	return 0;
+}
+
+static void copy_maps(void)
+{
+	static char text[1 << 16];
+	int fd = open("/proc/self/maps", O_RDONLY);
+	ssize_t len;
+
+	while ((len = read(fd, text, sizeof(text))) > 0)
+		if (write(STDOUT_FILENO, text, (size_t)len) != len)
+			die("write");
+	close(fd);
+}
+
+static int maps_role(int unused)
+{
+	char *p = map(64);
+	int fd = open(self, O_RDONLY);
+
+	memset(p, 1, 64 * PAGE);
+	for (int i = 0; i < 64; i += 4)
+		mprotect(p + i * PAGE, PAGE, PROT_READ);
+	munmap(p + 33 * PAGE, 2 * PAGE);
+	/* apart by their anon_vma alone, under Linux */
+	p = map(8);
+	mprotect(p + 3 * PAGE, PAGE, PROT_NONE);
+	p[0] = 1;
+	p[4 * PAGE] = 1;
+	mprotect(p + 3 * PAGE, PAGE, PROT_READ | PROT_WRITE);
+	mmap(NULL, 3 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	madvise(map(9) + PAGE, 4 * PAGE, MADV_DONTDUMP);
+	free(malloc(300000));
+	copy_maps();
+	return 0;
+}
+
+/* At the limit: as many areas as there may be, failing calls, and then less again. */
+static int limit_role(int unused)
+{
+	char *p;
+	long made = 0;
+
+	for (;; made++) {
+		p = mmap(NULL, PAGE, made & 1 ? PROT_READ : PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (p == MAP_FAILED || made > 1000000)
+			break;
+	}
+	printf("limit %s, %s\n", strerror(errno), made > 1000 ? "many" : "few");
+	return p == MAP_FAILED ? 5 : 6;
+}
+
+#ifdef __x86_64__
+/* mmap2 and munmap of i386 from a 64-bit program. */
+static int compat_role(int unused)
+{
+	long addr, gone;
+
+	__asm__ volatile("int $0x80"
+			 : "=a"(addr)
+			 : "a"(192L), "b"(0L), "c"(3L * PAGE), "d"(3L), "S"(0x22L), "D"(-1L)
+			 : "memory", "r8", "r9", "r10", "r11");
+	__asm__ volatile("int $0x80"
+			 : "=a"(gone)
+			 : "a"(91L), "b"(addr), "c"((long)PAGE)
+			 : "memory", "r8", "r9", "r10", "r11");
+	printf("compat %s %ld\n", addr > 0 ? "mapped" : "failed", gone);
+	return 0;
+}
+#endif
+
+static int limits_role(int unused)
+{
+	struct rlimit limit = { 64 << 20, 64 << 20 };
+	void *p;
+
+	setrlimit(RLIMIT_AS, &limit);
+	p = mmap(NULL, 128 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	printf("limits %s\n", p == MAP_FAILED ? "refused" : "allowed");
+	return 0;
+}
+
+/* A loop to be recorded in the middle. */
+static int loop_role(int ms)
+{
+	pthread_t threads[3];
+	int rounds = ms / 2;
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, churn, (void *)(intptr_t)rounds);
+	puts("begun");
+	fflush(stdout);
+	for (int i = 0; i < rounds; i++) {
+		char *p = map(3);
+
+		*p = 1;
+		munmap(p + PAGE, PAGE);
+		usleep(2000);
+	}
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	puts("loop done");
+	return 11;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(int argument);
+} roles[] = {
+	{ "threads", threads_role },
+	{ "spawns", spawns_role },
+	{ "clone-vm", clone_vm_role },
+	{ "fork", fork_role },
+	{ "exec-from-thread", exec_from_thread_role },
+	{ "leader-exits", leader_exits_role },
+	{ "status", status_role },
+	{ "killed", killed_role },
+	{ "flock", flock_role },
+	{ "descriptions", descriptions_role },
+	{ "stack", stack_role },
+	{ "maps", maps_role },
+	{ "limit", limit_role },
+#ifdef __x86_64__
+	{ "compat", compat_role },
+#endif
+	{ "limits", limits_role },
+	{ "loop", loop_role },
+};
+
+int main(int argc, char **argv)
+{
+	self = argv[0];
+	for (size_t i = 0; argc > 1 && i < sizeof(roles) / sizeof(*roles); i++)
+		if (!strcmp(argv[1], roles[i].name))
+			return roles[i].run(argc > 2 ? atoi(argv[2]) : 0);
+	return 99;
+}
