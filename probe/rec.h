@@ -35,10 +35,15 @@ struct rec_file {
 	char path[4096];
 };
 
-/* A range that maps a file whose open description we hold a copy of. */
+/* [start, end), and the description that is mapped there; NULL where that is no question. */
 struct rec_range {
 	uint64_t start, end;
 	struct rec_held *held;
+};
+
+struct rec_ranges {
+	struct rec_range *list; /* in order */
+	size_t nr, room;
 };
 
 struct rec_space {
@@ -50,8 +55,8 @@ struct rec_space {
 	struct rec_task *caller;		 /* in a call that changes this map */
 	struct rec_task *first_held, *last_held; /* wait for the caller at their entry */
 	int pagemap_fd, maps_fd;		 /* -1 not opened, -2 not to be had */
-	struct rec_range *ranges;		 /* sorted */
-	size_t nr_ranges, room_ranges;
+	struct rec_ranges files;		 /* mapped from descriptions that are held */
+	struct rec_ranges touched;		 /* in areas that are known to be faulted */
 };
 
 struct rec_process {
@@ -128,7 +133,7 @@ struct rec {
 	uint32_t nr_spaces;
 	struct rec_held *held[REC_HELD_CHAINS];
 	struct rec_file described;
-	bool no_kcmp;
+	bool no_kcmp, no_touches;
 	uint64_t nr_descriptions;
 	struct rec_areas *areas; /* rec_areas.c: buffers */
 };
@@ -226,7 +231,9 @@ void rec_write_areas(struct rec *rec, const struct rec_task *task, struct event 
 void rec_write_truth(struct rec *rec, const struct rec_task *task);
 /* A new space with its areas, and the facts that stand beside them. */
 void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_born born,
-		     struct rec_space *parent);
+		     const struct rec_task *parent);
+/* The maps file of a space for PROCMAP_QUERY; -1 where that is not to be had. */
+int rec_maps_fd(const struct rec_task *task);
 
 /* ---- rec_files.c ---- */
 
@@ -239,8 +246,43 @@ void rec_before_unmap(struct rec *rec, const struct rec_task *task, const struct
 /* A call has ended: what is mapped where. */
 void rec_after_call(struct rec *rec, struct rec_task *task, const struct rec_call *call,
 		    int64_t result);
-void rec_forget_ranges(struct rec *rec, struct rec_space *space);
-int rec_copy_ranges(struct rec_space *child, const struct rec_space *parent,
-		    const struct seam_area *areas, size_t nr_areas);
+/* A held description that may have lost its last range. */
+void rec_put_held(struct rec *rec, struct rec_held *held);
+/*
+ * A child has its parent's ranges, as far as they are in its map: MADV_DONTFORK may have left some
+ * out.
+ */
+int rec_copy_files(struct rec_space *child, const struct rec_space *parent,
+		   const struct seam_area *areas, size_t nr_areas);
+
+/* ---- rec_touch.c ---- */
+
+/* Can it be asked here which memory has been touched? */
+bool rec_can_ask(void);
+/* What the call at its entry cuts or may join: an EVENT_TOUCH for what is faulted and was not known. */
+void rec_ask_before(struct rec *rec, const struct rec_task *task, const struct rec_call *call);
+/* The neighbours of what the call has made, before the call is written. */
+void rec_ask_after(struct rec *rec, const struct rec_task *task, const struct rec_call *call,
+		   int64_t result);
+/*
+ * All that @parent had touched when it made @child, which has @areas: the child's pages tell, since
+ * other threads of the parent may have gone on.
+ */
+void rec_ask_all(struct rec *rec, const struct rec_task *parent, const struct rec_task *child,
+		 const struct seam_area *areas, size_t nr_areas);
+/* After the call was written: what is known of memory that moved or went. */
+void rec_move_touched(struct rec *rec, struct rec_space *space, const struct rec_call *call,
+		      int64_t result);
+
+/* ---- rec_ranges.c ---- */
+
+/* The first range that ends behind @addr. */
+size_t rec_ranges_find(const struct rec_ranges *ranges, uint64_t addr);
+bool rec_ranges_meet(const struct rec_ranges *ranges, uint64_t start, uint64_t end);
+/* Into free ground. */
+int rec_ranges_insert(struct rec_ranges *ranges, const struct rec_range *range);
+void rec_ranges_cut(struct rec *rec, struct rec_ranges *ranges, uint64_t start, uint64_t end);
+int rec_ranges_copy(struct rec_ranges *to, const struct rec_ranges *from);
+void rec_ranges_free(struct rec *rec, struct rec_ranges *ranges);
 
 #endif

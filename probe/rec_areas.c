@@ -15,6 +15,7 @@
 #include <seam/ops.h>
 
 #include "probe/procfs.h"
+#include "probe/procmap.h"
 #include "probe/rec.h"
 #include "trace/intern.h"
 #include "trace/vmflags.h"
@@ -252,6 +253,21 @@ static int parse_text(struct rec *rec)
 	return 0;
 }
 
+int rec_maps_fd(const struct rec_task *task)
+{
+	struct rec_space *space = task->space;
+
+	if (space->maps_fd != -1)
+		return space->maps_fd < 0 ? -1 : space->maps_fd;
+	space->maps_fd = procmap_open(task->tid);
+	if (space->maps_fd >= 0 && procmap_works(space->maps_fd))
+		return space->maps_fd;
+	if (space->maps_fd >= 0)
+		close(space->maps_fd);
+	space->maps_fd = -2;
+	return -1;
+}
+
 int rec_look(struct rec *rec, const struct rec_task *task, enum rec_look look,
 	     const struct seam_area **ret_areas, size_t *ret_nr)
 {
@@ -409,7 +425,7 @@ static void write_comm(struct rec *rec, const struct rec_task *task)
 }
 
 void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_born born,
-		     struct rec_space *parent)
+		     const struct rec_task *parent)
 {
 	struct event event = { .kind = EVENT_SPACE, .born = (uint8_t)born };
 	enum rec_look look = born == BORN_EXEC	 ? REC_LOOK_EXEC
@@ -417,15 +433,17 @@ void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_bo
 						 : REC_LOOK_FLAGS;
 
 	if (parent)
-		event.arg[0] = parent->number;
+		event.arg[0] = parent->space->number;
 	read_bounds(task->tid, &event);
 	event.arg[5] = read_personality(task->tid) | read_rights(task->tid) << 32;
 	if (look_into(rec, task, look, &event))
 		event.nr_areas = 0;
-	else if (parent)
-		rec_copy_ranges(task->space, parent, event.areas, event.nr_areas);
-	if (parent)
-		write_growth(rec, task, parent);
+	if (parent) {
+		rec_ask_all(rec, parent, task, event.areas, event.nr_areas);
+		rec_copy_files(task->space, parent->space, event.areas, event.nr_areas);
+		rec_ranges_copy(&task->space->touched, &parent->space->touched);
+		write_growth(rec, parent, parent->space);
+	}
 	task->space->stack = rec->areas->stack;
 	rec_write(rec, task, &event);
 	write_comm(rec, task);

@@ -11,11 +11,13 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 
+#include "probe/procfs.h"
 #include "probe/rec.h"
 
-#define HOLD_NS UINT64_C(100000000)
-#define TRUTH_CALLS 4096 /* calls between two checkpoints of a small map */
-#define TRUTH_AREAS 8	 /* and calls per area of a large one */
+#define HOLD_NS UINT64_C(100000000)	 /* a caller that sleeps */
+#define HOLD_MAX_NS UINT64_C(5000000000) /* any */
+#define TRUTH_CALLS 4096		 /* calls between two checkpoints of a small map */
+#define TRUTH_AREAS 8			 /* and calls per area of a large one */
 
 static void set_caller(struct rec *rec, struct rec_task *task)
 {
@@ -29,6 +31,7 @@ static void set_caller(struct rec *rec, struct rec_task *task)
 	if (call->kind == REC_CALL && call->call == TRACE_CALL_mmap)
 		rec_identify(rec, task, call);
 	rec_before_unmap(rec, task, call);
+	rec_ask_before(rec, task, call);
 	call->entry_ns = clock_ns();
 	rec_resume(rec, task, 0);
 }
@@ -75,11 +78,31 @@ static void start_next(struct rec *rec, struct rec_space *space)
 	set_caller(rec, next);
 }
 
+/* Sleeping, not just without a processor on a busy machine. */
+static bool is_asleep(pid_t tid)
+{
+	char text[512], *at;
+
+	if (procfs_read(text, sizeof(text), "/proc/%d/stat", (int)tid) <= 0)
+		return true;
+	at = strrchr(text, ')');
+	return !at || at[1] != ' ' || at[2] != 'R';
+}
+
+static bool waits_too_long(const struct rec_task *task, uint64_t now_ns)
+{
+	const struct rec_task *caller = task->space->caller;
+
+	if (!task->is_held || now_ns - task->waiting_ns < HOLD_NS)
+		return false;
+	return !caller || now_ns - task->waiting_ns > HOLD_MAX_NS || is_asleep(caller->tid);
+}
+
 void rec_release_old(struct rec *rec, uint64_t now_ns)
 {
 	for (unsigned int i = 0; i < REC_CHAINS && rec->nr_waiting; i++)
 		for (struct rec_task *task = rec->chains[i]; task; task = task->next) {
-			if (!task->is_held || now_ns - task->waiting_ns < HOLD_NS)
+			if (!waits_too_long(task, now_ns))
 				continue;
 			unhold(rec, task);
 			if (task->space->caller)
@@ -94,7 +117,7 @@ static void before_exec(struct rec *rec, struct rec_task *task)
 	if (task->space->nr_users > 1)
 		return;
 	rec_write_truth(rec, task);
-	rec_forget_ranges(rec, task->space);
+	rec_ranges_free(rec, &task->space->files);
 }
 
 void rec_call_entered(struct rec *rec, struct rec_task *task,
@@ -238,8 +261,10 @@ void rec_call_left(struct rec *rec, struct rec_task *task, int64_t result)
 
 	result = real_result(task, &task->pending, result);
 	rec_number_file(rec, task, &task->pending, result);
+	rec_ask_after(rec, task, &task->pending, result);
 	write_result(rec, task, &task->pending, result);
 	rec_after_call(rec, task, &task->pending, result);
+	rec_move_touched(rec, space, &task->pending, result);
 	end_call(task);
 	if (task->pending.kind == REC_CALL)
 		space->calls_since_truth++;

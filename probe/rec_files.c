@@ -46,7 +46,7 @@ static void give_back(struct rec_held *held)
 	held->fd = -1;
 }
 
-static void put_held(struct rec *rec, struct rec_held *held)
+void rec_put_held(struct rec *rec, struct rec_held *held)
 {
 	struct rec_held **link = held_chain(rec, held->ino);
 
@@ -162,18 +162,12 @@ static void describe(const struct rec_task *task, int fd, const struct stat *st,
  * The device and inode as maps shows them, which the area has just got: on btrfs and overlayfs they
  * are not what stat says.
  */
-static void take_map_identity(struct rec_space *space, pid_t tid, uint64_t addr,
-			      struct trace_file *file)
+static void take_map_identity(const struct rec_task *task, uint64_t addr, struct trace_file *file)
 {
 	struct procmap_area area;
+	int fd = rec_maps_fd(task);
 
-	if (space->maps_fd == -1) {
-		space->maps_fd = procmap_open(tid);
-		if (space->maps_fd < 0)
-			space->maps_fd = -2;
-	}
-	if (space->maps_fd < 0 || procmap_find(space->maps_fd, addr, &area) != 1 ||
-	    area.start > addr)
+	if (fd < 0 || procmap_find(fd, addr, &area) != 1 || area.start > addr)
 		return;
 	file->dev = (uint64_t)area.dev_major << 20 | area.dev_minor;
 	file->ino = area.inode;
@@ -242,7 +236,7 @@ void rec_number_file(struct rec *rec, const struct rec_task *task, struct rec_ca
 	if (!call->has_file || call->file)
 		return;
 	if (result >= 0)
-		take_map_identity(task->space, task->tid, (uint64_t)result, &described->file);
+		take_map_identity(task, (uint64_t)result, &described->file);
 	described->file.path = described->path;
 	if (call->held) {
 		described->file.known = 1;
@@ -255,93 +249,25 @@ void rec_number_file(struct rec *rec, const struct rec_task *task, struct rec_ca
 
 /* ---- which areas map them ---- */
 
-/* The first range that ends behind @addr. */
-static size_t find_range(const struct rec_space *space, uint64_t addr)
-{
-	size_t low = 0, high = space->nr_ranges;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (space->ranges[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-static int insert_range(struct rec_space *space, size_t at, const struct rec_range *range)
-{
-	if (space->nr_ranges == space->room_ranges) {
-		size_t room = space->room_ranges ? 2 * space->room_ranges : 32;
-		struct rec_range *ranges = reallocarray(space->ranges, room, sizeof(*ranges));
-
-		if (!ranges)
-			return -ENOMEM;
-		space->ranges = ranges;
-		space->room_ranges = room;
-	}
-	memmove(&space->ranges[at + 1], &space->ranges[at],
-		(space->nr_ranges - at) * sizeof(*space->ranges));
-	space->ranges[at] = *range;
-	space->nr_ranges++;
-	range->held->nr_ranges++;
-	return 0;
-}
-
-static void remove_range(struct rec *rec, struct rec_space *space, size_t at)
-{
-	struct rec_held *held = space->ranges[at].held;
-
-	space->nr_ranges--;
-	memmove(&space->ranges[at], &space->ranges[at + 1],
-		(space->nr_ranges - at) * sizeof(*space->ranges));
-	held->nr_ranges--;
-	put_held(rec, held);
-}
-
-static void clear_ranges(struct rec *rec, struct rec_space *space, uint64_t start, uint64_t end)
-{
-	size_t at = find_range(space, start);
-
-	while (at < space->nr_ranges && space->ranges[at].start < end) {
-		struct rec_range *range = &space->ranges[at];
-		struct rec_range behind = { end, range->end, range->held };
-
-		if (range->start < start) {
-			if (range->end > end && insert_range(space, at + 1, &behind))
-				return;
-			space->ranges[at].end = start;
-			at++;
-		} else if (range->end > end) {
-			range->start = end;
-			return;
-		} else {
-			remove_range(rec, space, at);
-		}
-	}
-}
-
 /* Memory that moved: [old, old + len) to @to, or left where it is as well. */
-static void move_ranges(struct rec *rec, struct rec_space *space, uint64_t old, uint64_t old_len,
+static void move_ranges(struct rec *rec, struct rec_ranges *ranges, uint64_t old, uint64_t old_len,
 			uint64_t to, uint64_t new_len, bool keep)
 {
-	size_t at = find_range(space, old);
+	size_t at = rec_ranges_find(ranges, old);
 	struct rec_range range = { to, to + new_len, NULL };
 
-	if (at < space->nr_ranges && space->ranges[at].start <= old)
-		range.held = space->ranges[at].held;
+	if (at < ranges->nr && ranges->list[at].start <= old)
+		range.held = ranges->list[at].held;
 	if (range.held)
-		range.held->nr_ranges++; /* stays through the clearing */
+		range.held->nr_ranges++; /* stays through the cutting */
 	if (!keep)
-		clear_ranges(rec, space, old, old + old_len);
-	clear_ranges(rec, space, to, to + new_len);
+		rec_ranges_cut(rec, ranges, old, old + old_len);
+	rec_ranges_cut(rec, ranges, to, to + new_len);
 	if (!range.held)
 		return;
-	insert_range(space, find_range(space, to), &range);
+	rec_ranges_insert(ranges, &range);
 	range.held->nr_ranges--;
-	put_held(rec, range.held);
+	rec_put_held(rec, range.held);
 }
 
 static uint64_t page_up(uint64_t len)
@@ -352,38 +278,37 @@ static uint64_t page_up(uint64_t len)
 void rec_after_call(struct rec *rec, struct rec_task *task, const struct rec_call *call,
 		    int64_t result)
 {
-	struct rec_space *space = task->space;
+	struct rec_ranges *files = &task->space->files;
 	uint64_t addr = (uint64_t)result;
 	bool done = result >= 0 && call->kind == REC_CALL;
 
 	if (done && call->call == TRACE_CALL_mmap) {
 		struct rec_range range = { addr, addr + page_up(call->arg[1]), call->held };
 
-		clear_ranges(rec, space, range.start, range.end);
+		rec_ranges_cut(rec, files, range.start, range.end);
 		if (range.held)
-			insert_range(space, find_range(space, range.start), &range);
+			rec_ranges_insert(files, &range);
 	} else if (done && call->call == TRACE_CALL_munmap) {
-		clear_ranges(rec, space, call->arg[0], call->arg[0] + page_up(call->arg[1]));
+		rec_ranges_cut(rec, files, call->arg[0], call->arg[0] + page_up(call->arg[1]));
 	} else if (done && call->call == TRACE_CALL_mremap) {
-		move_ranges(rec, space, call->arg[0], page_up(call->arg[1]), addr,
+		move_ranges(rec, files, call->arg[0], page_up(call->arg[1]), addr,
 			    page_up(call->arg[2]),
 			    call->arg[3] & SEAM_MREMAP_DONTUNMAP || !call->arg[1]);
 	}
 	if (call->held)
-		put_held(rec, call->held);
+		rec_put_held(rec, call->held);
 }
 
 /* Gives back the copies that have no range outside [start, end) of this space, but for @except. */
-static void give_back_inside(struct rec_space *space, uint64_t start, uint64_t end,
+static void give_back_inside(const struct rec_ranges *files, uint64_t start, uint64_t end,
 			     const struct rec_held *except)
 {
-	size_t first = find_range(space, start);
+	const struct rec_range *first = files->list + rec_ranges_find(files, start);
+	const struct rec_range *last = files->list + files->nr;
 
-	for (size_t i = first; i < space->nr_ranges && space->ranges[i].start < end; i++)
-		space->ranges[i].held->nr_inside = 0;
-	for (size_t i = first; i < space->nr_ranges && space->ranges[i].start < end; i++) {
-		const struct rec_range *range = &space->ranges[i];
-
+	for (const struct rec_range *range = first; range < last && range->start < end; range++)
+		range->held->nr_inside = 0;
+	for (const struct rec_range *range = first; range < last && range->start < end; range++) {
 		if (range->start >= start && range->end <= end)
 			range->held->nr_inside++;
 		if (range->held->nr_inside == range->held->nr_ranges && range->held != except)
@@ -393,50 +318,37 @@ static void give_back_inside(struct rec_space *space, uint64_t start, uint64_t e
 
 void rec_before_unmap(struct rec *rec, const struct rec_task *task, const struct rec_call *call)
 {
-	struct rec_space *space = task->space;
+	const struct rec_ranges *files = &task->space->files;
 	const uint64_t *arg = call->arg;
 
-	if (call->kind != REC_CALL || !space->nr_ranges)
+	if (call->kind != REC_CALL || !files->nr)
 		return;
 	if (call->call == TRACE_CALL_munmap) {
-		give_back_inside(space, arg[0], arg[0] + page_up(arg[1]), NULL);
+		give_back_inside(files, arg[0], arg[0] + page_up(arg[1]), NULL);
 	} else if (call->call == TRACE_CALL_mmap && arg[3] & SEAM_MAP_FIXED) {
-		give_back_inside(space, arg[0], arg[0] + page_up(arg[1]), call->held);
+		give_back_inside(files, arg[0], arg[0] + page_up(arg[1]), call->held);
 	} else if (call->call == TRACE_CALL_mremap) {
 		if (page_up(arg[2]) < page_up(arg[1]))
-			give_back_inside(space, arg[0] + page_up(arg[2]), arg[0] + page_up(arg[1]),
+			give_back_inside(files, arg[0] + page_up(arg[2]), arg[0] + page_up(arg[1]),
 					 NULL);
 		if (arg[3] & SEAM_MREMAP_FIXED)
-			give_back_inside(space, arg[4], arg[4] + page_up(arg[2]), NULL);
+			give_back_inside(files, arg[4], arg[4] + page_up(arg[2]), NULL);
 	}
 }
 
-void rec_forget_ranges(struct rec *rec, struct rec_space *space)
-{
-	while (space->nr_ranges)
-		remove_range(rec, space, space->nr_ranges - 1);
-	free(space->ranges);
-	space->ranges = NULL;
-	space->room_ranges = 0;
-}
-
-/*
- * A child has its parent's ranges, as far as they are in its map: MADV_DONTFORK may have left some
- * out.
- */
-int rec_copy_ranges(struct rec_space *child, const struct rec_space *parent,
-		    const struct seam_area *areas, size_t nr_areas)
+int rec_copy_files(struct rec_space *child, const struct rec_space *parent,
+		   const struct seam_area *areas, size_t nr_areas)
 {
 	size_t a = 0;
 
-	for (size_t i = 0; i < parent->nr_ranges; i++) {
-		const struct rec_range *range = &parent->ranges[i];
+	for (size_t i = 0; i < parent->files.nr; i++) {
+		const struct rec_range *range = &parent->files.list[i];
 
 		while (a < nr_areas && areas[a].end <= range->start)
 			a++;
 		if (a == nr_areas || areas[a].start >= range->end)
 			continue;
-		if (insert_range(child, child->nr_ranges, range))
+		if (rec_ranges_insert(&child->files, range))
 			return -ENOMEM;
 	}
 	return 0;

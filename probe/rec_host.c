@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "probe/procfs.h"
-#include "probe/record.h"
+#include "probe/rec.h"
 
 /* Pages below a growing stack; a boot parameter (stack_guard_gap=) that /proc does not show. */
 #define STACK_GAP_PAGES 256
@@ -43,6 +43,7 @@ void record_host(struct trace_host *ret_host)
 	ret_host->max_areas = number_or("/proc/sys/vm/max_map_count", 0);
 	ret_host->min_addr = number_or("/proc/sys/vm/mmap_min_addr", 0);
 	ret_host->overcommit = (uint32_t)number_or("/proc/sys/vm/overcommit_memory", 0);
+	ret_host->tells_touches = rec_can_ask();
 	ret_host->stack_gap = (uint64_t)STACK_GAP_PAGES << ret_host->page_shift;
 	if (procfs_read(text, sizeof(text), "/sys/kernel/mm/transparent_hugepage/enabled") > 0)
 		chosen_word(text, ret_host->thp, sizeof(ret_host->thp));

@@ -187,7 +187,7 @@ static void place_child(struct rec *rec, struct rec_task *child, struct rec_task
 	if (!space)
 		return;
 	rec_set_space(child, space);
-	rec_write_space(rec, child, BORN_FORK, parent->space);
+	rec_write_space(rec, child, BORN_FORK, parent);
 }
 
 static void stop_waiting(struct rec *rec, struct rec_task *task)
@@ -722,6 +722,7 @@ int record_run(const struct record_options *options, struct record_result *ret_r
 		return -ENOMEM;
 	rec->options = options;
 	rec->result = ret_result;
+	rec->no_touches = !rec_can_ask();
 	err = rec_areas_new(rec);
 	if (!err)
 		err = options->argv ? run_launched(rec) : run_attached(rec);

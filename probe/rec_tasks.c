@@ -109,7 +109,8 @@ void rec_set_space(struct rec_task *task, struct rec_space *space)
 
 static void free_space(struct rec *rec, struct rec_space *space)
 {
-	rec_forget_ranges(rec, space);
+	rec_ranges_free(rec, &space->files);
+	rec_ranges_free(rec, &space->touched);
 	if (space->pagemap_fd >= 0)
 		close(space->pagemap_fd);
 	if (space->maps_fd >= 0)

@@ -206,6 +206,16 @@ static enum replay_touch touch_to_use(const struct pass *pass)
 	return pass->scripted ? TOUCH_RECORDED : TOUCH_EAGER;
 }
 
+/* As it happened, the recorder's own word goes before the usual case. */
+static enum replay_touch touch_of_lane(const struct pass *pass, const struct replay_kernel *kernel)
+{
+	bool told = trace_facts(pass->report->trace)->host.tells_touches;
+
+	if (pass->options->touch == TOUCH_DEFAULT && kernel->recorded && told)
+		return TOUCH_RECORDED;
+	return pass->report->touch;
+}
+
 static int begin(struct pass *pass)
 {
 	const struct replay_options *options = pass->options;
@@ -223,7 +233,7 @@ static int begin(struct pass *pass)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < options->nr_kernels; i++) {
 		lane_init(&pass->lanes[i], report->trace, options, i, &report->results[i]);
-		pass->lanes[i].touch = report->touch;
+		pass->lanes[i].touch = touch_of_lane(pass, &options->kernels[i]);
 	}
 	pass->nr_lanes = report->nr_results = options->nr_kernels;
 	return 0;

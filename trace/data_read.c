@@ -255,8 +255,8 @@ static void set_fact(struct trace_host *host, const char *key, size_t key_size, 
 		uint8_t offset, size;
 	} facts[] = {
 #define FACT(member) { #member, offsetof(struct trace_host, member), sizeof(host->member) }
-		FACT(page_shift), FACT(address_bits), FACT(max_areas),
-		FACT(min_addr),	  FACT(stack_gap),    FACT(overcommit),
+		FACT(page_shift), FACT(address_bits), FACT(max_areas),	   FACT(min_addr),
+		FACT(stack_gap),  FACT(overcommit),   FACT(tells_touches),
 #undef FACT
 	};
 
@@ -854,6 +854,20 @@ static int read_file_header(struct data_reader *reader, struct trace_error *erro
 	return 0;
 }
 
+/* What the file says of its host is known before the first event. */
+static int read_head(struct data_reader *reader, struct trace_error *error)
+{
+	struct block_header header;
+	int err = 0;
+
+	while (!err && reader->at < reader->size && find_block(reader, &header) &&
+	       header.kind == BLOCK_DICTIONARY) {
+		err = read_block(reader, &header, error);
+		reader->at += header.header_size + header.stored;
+	}
+	return err;
+}
+
 int data_reader_open(const void *data, size_t size, struct trace_facts *facts,
 		     struct data_reader **ret_reader, struct trace_error *ret_error)
 {
@@ -869,6 +883,8 @@ int data_reader_open(const void *data, size_t size, struct trace_facts *facts,
 	facts->complete = true;
 	err = read_file_header(reader, ret_error);
 	reader->decompressor = decompressor_new();
+	if (!err)
+		err = read_head(reader, ret_error);
 	if (err) {
 		data_reader_close(reader);
 		return err;

@@ -837,6 +837,7 @@ static int append_host(struct data_writer *writer, const struct trace_host *host
 	at = put_fact(at, "min_addr", host->min_addr);
 	at = put_fact(at, "stack_gap", host->stack_gap);
 	at = put_fact(at, "overcommit", host->overcommit);
+	at = put_fact(at, "tells_touches", host->tells_touches);
 	buf_end(&writer->scratch, at);
 	clock_gettime(CLOCK_MONOTONIC, &writer->current->since);
 	return append_record(&writer->current->dictionary, RECORD_HOST, &writer->scratch);

@@ -35,7 +35,7 @@ struct ops_state {
 	bool *ended;	    /* spaces that an exit has ended */
 	uint32_t room_ended;
 	uint32_t nr_ended; /* at the end: told so far */
-	char *text; /* the operation as written */
+	char *text;	   /* the operation as written */
 	size_t room_text;
 };
 

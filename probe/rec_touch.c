@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which memory has been touched decides what joins, and no call tells it. Here pagemap is asked, for
+ * the areas that a call cuts or may join, as long as they are not known to be faulted; once an area is
+ * so, it and all that is made of it stay so. Needs PAGEMAP_SCAN (6.7) and PROCMAP_QUERY (6.11).
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <seam/ops.h>
+
+#include "probe/procmap.h"
+#include "probe/rec.h"
+
+#define PAGE 4096
+#define MAX_ASKED 16384 /* areas in one go */
+
+/* The kernel's interface (6.7 include/uapi/linux/fs.h), which headers of today may not have. */
+struct scan {
+	uint64_t size, flags;
+	uint64_t start, end, walk_end;
+	uint64_t vec, vec_len, max_pages;
+	uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
+};
+struct scan_region {
+	uint64_t start, end, categories;
+};
+#define SCAN_IOCTL _IOWR('f', 16, struct scan)
+#define IS_FILE 0x4
+#define IS_PRESENT 0x8
+#define IS_SWAPPED 0x10
+#define IS_ZERO 0x20
+
+/*
+ * The first page in [start, end) that anonymous memory has: present or swapped, of no file, and not
+ * the zero page, which reading brings in. 1 and *ret_page, 0 none, -1 not to be had.
+ */
+static int find_anonymous(int fd, uint64_t start, uint64_t end, uint64_t *ret_page)
+{
+	struct scan_region region;
+	struct scan scan = {
+		.size = sizeof(scan),
+		.start = start,
+		.end = end,
+		.vec = (uintptr_t)&region,
+		.vec_len = 1,
+		.max_pages = 1,
+		.category_inverted = IS_FILE | IS_ZERO,
+		.category_mask = IS_FILE | IS_ZERO,
+		.category_anyof_mask = IS_PRESENT | IS_SWAPPED,
+		.return_mask = IS_PRESENT,
+	};
+	int found = ioctl(fd, SCAN_IOCTL, &scan);
+
+	if (found > 0)
+		*ret_page = region.start;
+	return found;
+}
+
+bool rec_can_ask(void)
+{
+	int maps = procmap_open(0), pages = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint64_t page;
+	bool can = maps >= 0 && procmap_works(maps) && pages >= 0 &&
+		   find_anonymous(pages, (uintptr_t)&page & ~(uintptr_t)(PAGE - 1),
+				  ((uintptr_t)&page | (PAGE - 1)) + 1, &page) == 1;
+
+	if (maps >= 0)
+		close(maps);
+	if (pages >= 0)
+		close(pages);
+	return can;
+}
+
+static int pagemap_fd(const struct rec_task *task)
+{
+	struct rec_space *space = task->space;
+	char path[32];
+
+	if (space->pagemap_fd == -1) {
+		snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)task->tid);
+		space->pagemap_fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (space->pagemap_fd < 0)
+			space->pagemap_fd = -2;
+	}
+	return space->pagemap_fd;
+}
+
+/*
+ * Asks for [start, end), which lies in one private area that is not known to be faulted, by the
+ * pagemap @fd.
+ */
+static void ask_range(struct rec *rec, const struct rec_task *task, int fd, uint64_t start,
+		      uint64_t end)
+{
+	struct rec_range range = { start, end, NULL };
+	struct event touch = { .kind = EVENT_TOUCH };
+	uint64_t page;
+
+	if (start >= end || fd < 0 || find_anonymous(fd, start, end, &page) != 1)
+		return;
+	touch.arg[0] = page;
+	touch.arg[1] = page + PAGE;
+	rec_write(rec, task, &touch);
+	rec_ranges_cut(rec, &task->space->touched, start, end);
+	rec_ranges_insert(&task->space->touched, &range);
+}
+
+/* The part [start, end) of an area; shared memory has no anon_vma. */
+static void ask_part(struct rec *rec, const struct rec_task *task, const struct procmap_area *area,
+		     uint64_t start, uint64_t end)
+{
+	if (!(area->flags & SEAM_VM_MAYSHARE) &&
+	    !rec_ranges_meet(&task->space->touched, area->start, area->end))
+		ask_range(rec, task, pagemap_fd(task), start, end);
+}
+
+static void ask_area(struct rec *rec, const struct rec_task *task, const struct procmap_area *area)
+{
+	ask_part(rec, task, area, area->start, area->end);
+}
+
+/* The areas that touch or meet [start, end). */
+static void ask_around(struct rec *rec, const struct rec_task *task, uint64_t start, uint64_t end)
+{
+	uint64_t at = start ? start - 1 : 0;
+	int fd = rec_maps_fd(task), left = MAX_ASKED;
+	struct procmap_area area;
+
+	while (left-- && procmap_find(fd, at, &area) == 1 && area.start <= end) {
+		if (area.end >= start)
+			ask_area(rec, task, &area);
+		if (area.end > end)
+			return;
+		at = area.end;
+	}
+}
+
+/* The area that holds @addr and begins before it: it will be cut there. */
+static void ask_cut(struct rec *rec, const struct rec_task *task, uint64_t addr)
+{
+	struct procmap_area area;
+
+	if (procmap_find(rec_maps_fd(task), addr, &area) == 1 && area.start < addr)
+		ask_area(rec, task, &area);
+}
+
+static uint64_t end_of(uint64_t addr, uint64_t len)
+{
+	return (addr + len + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+}
+
+static void ask_cuts(struct rec *rec, const struct rec_task *task, uint64_t addr, uint64_t len)
+{
+	ask_cut(rec, task, addr);
+	ask_cut(rec, task, end_of(addr, len));
+}
+
+void rec_ask_before(struct rec *rec, const struct rec_task *task, const struct rec_call *call)
+{
+	const uint64_t *arg = call->arg;
+
+	if (rec->no_touches || call->kind != REC_CALL)
+		return;
+	switch (call->call) {
+	case TRACE_CALL_mmap:
+		if (arg[3] & SEAM_MAP_FIXED)
+			ask_cuts(rec, task, arg[0], arg[1]);
+		break;
+	case TRACE_CALL_munmap:
+		ask_cuts(rec, task, arg[0], arg[1]);
+		break;
+	case TRACE_CALL_mremap:
+		ask_around(rec, task, arg[0], end_of(arg[0], arg[1]));
+		if (arg[3] & SEAM_MREMAP_FIXED)
+			ask_cuts(rec, task, arg[4], arg[2]);
+		break;
+	case TRACE_CALL_mprotect:
+	case TRACE_CALL_pkey_mprotect:
+	case TRACE_CALL_madvise:
+	case TRACE_CALL_mlock:
+	case TRACE_CALL_mlock2:
+	case TRACE_CALL_munlock:
+	case TRACE_CALL_mseal:
+	case TRACE_CALL_mbind:
+		ask_around(rec, task, arg[0], end_of(arg[0], arg[1]));
+		break;
+	case TRACE_CALL_prctl: /* PR_SET_VMA names memory; all that is left changes no area by range */
+		ask_around(rec, task, arg[2], end_of(arg[2], arg[3]));
+		break;
+	case TRACE_CALL_uffd_ioctl:
+		ask_around(rec, task, arg[2], end_of(arg[2], arg[3]));
+		break;
+	case TRACE_CALL_mlockall:
+	case TRACE_CALL_munlockall:
+		ask_around(rec, task, 0, UINT64_MAX);
+		break;
+	default:
+		break;
+	}
+}
+
+/*
+ * New memory [start, end) lies in @area by now, joined or not. It joins a neighbour whatever that
+ * one's state; that matters only where there is one on either side.
+ */
+static void ask_neighbours(struct rec *rec, const struct rec_task *task,
+			   const struct procmap_area *area, uint64_t start, uint64_t end)
+{
+	struct procmap_area left = *area, right = *area;
+	int fd = rec_maps_fd(task);
+	bool has_left = area->start<start, has_right = area->end> end;
+
+	if (!has_left && !has_right)
+		return;
+	if (!has_left)
+		has_left = procmap_find(fd, start - 1, &left) == 1 && left.end == start;
+	if (!has_right)
+		has_right = procmap_find(fd, end, &right) == 1 && right.start == end;
+	if (!has_left || !has_right)
+		return;
+	ask_part(rec, task, &left, left.start, start);
+	ask_part(rec, task, &right, end, right.end);
+}
+
+void rec_ask_after(struct rec *rec, const struct rec_task *task, const struct rec_call *call,
+		   int64_t result)
+{
+	uint64_t addr = (uint64_t)result, len;
+	struct procmap_area area;
+
+	if (rec->no_touches || call->kind != REC_CALL || result <= 0)
+		return;
+	if (call->call == TRACE_CALL_mmap)
+		len = call->arg[1];
+	else if (call->call == TRACE_CALL_mremap)
+		len = call->arg[2];
+	else
+		return;
+	if (procmap_find(rec_maps_fd(task), addr, &area) == 1 && area.start <= addr)
+		ask_neighbours(rec, task, &area, addr, end_of(addr, len));
+}
+
+void rec_ask_all(struct rec *rec, const struct rec_task *parent, const struct rec_task *child,
+		 const struct seam_area *areas, size_t nr_areas)
+{
+	if (rec->no_touches)
+		return;
+	for (size_t i = 0; i < nr_areas && i < MAX_ASKED; i++)
+		if (!(areas[i].flags & SEAM_VM_MAYSHARE) &&
+		    !rec_ranges_meet(&parent->space->touched, areas[i].start, areas[i].end))
+			ask_range(rec, parent, pagemap_fd(child), areas[i].start, areas[i].end);
+}
+
+static void move_touched(struct rec *rec, struct rec_ranges *touched, const struct rec_call *call,
+			 uint64_t to)
+{
+	uint64_t old = call->arg[0], old_end = end_of(old, call->arg[1]);
+	struct rec_range range = { to, end_of(to, call->arg[2]), NULL };
+	bool moved = rec_ranges_meet(touched, old, old_end);
+
+	if (!(call->arg[3] & SEAM_MREMAP_DONTUNMAP))
+		rec_ranges_cut(rec, touched, old, old_end);
+	rec_ranges_cut(rec, touched, range.start, range.end);
+	if (moved)
+		rec_ranges_insert(touched, &range);
+}
+
+void rec_move_touched(struct rec *rec, struct rec_space *space, const struct rec_call *call,
+		      int64_t result)
+{
+	uint64_t addr = (uint64_t)result;
+
+	if (result < 0 || call->kind != REC_CALL || !space->touched.nr)
+		return;
+	if (call->call == TRACE_CALL_mmap)
+		rec_ranges_cut(rec, &space->touched, addr, end_of(addr, call->arg[1]));
+	else if (call->call == TRACE_CALL_munmap)
+		rec_ranges_cut(rec, &space->touched, call->arg[0],
+			       end_of(call->arg[0], call->arg[1]));
+	else if (call->call == TRACE_CALL_mremap)
+		move_touched(rec, &space->touched, call, addr);
+}
