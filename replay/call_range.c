@@ -63,12 +63,17 @@ void call_munlock(struct call *call)
 
 void call_mlockall(struct call *call)
 {
-	call_finish(call,
-		    call_check(call, seam_space_mlockall(call->space, (uint32_t)call->arg[0])));
+	uint32_t flags = (uint32_t)call->arg[0];
+	int err = call_check(call, seam_space_mlockall(call->space, flags));
+
+	if (!err)
+		call->mm->future_locks = flags & SEAM_MCL_FUTURE ? flags & ~SEAM_MCL_CURRENT : 0;
+	call_finish(call, err);
 }
 
 void call_munlockall(struct call *call)
 {
+	call->mm->future_locks = 0;
 	call_finish(call, call_check(call, seam_space_munlockall(call->space)));
 }
 

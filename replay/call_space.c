@@ -17,7 +17,7 @@ static void learn_heap(struct call *call)
 	if (!start || start > result) {
 		/* 2.2 and 2.4 refuse a break below the text, of which the log does not tell */
 		start = result;
-		seam_space_set_code(call->space, start, start, start);
+		lane_set_code(call->mm, start, start, start);
 	}
 	seam_space_set_brk(call->space, start, result);
 }
@@ -94,7 +94,7 @@ void call_limit(struct call *call)
 
 void call_exec(struct call *call)
 {
-	seam_space_set_code(call->space, call->arg[0], call->arg[1], call->arg[2]);
+	lane_set_code(call->mm, call->arg[0], call->arg[1], call->arg[2]);
 	seam_space_set_brk(call->space, call->arg[2], call->arg[2]);
 	call->mm->heap_known = true;
 	call_finish(call, 0);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/segment.h"
 #include "trace/grow.h"
 
 #define MIN_ADDR 65536
@@ -38,8 +39,9 @@ void lane_init(struct lane *lane, const struct trace *trace, const struct replay
 	};
 }
 
-static void mm_free(struct lane_mm *mm)
+void lane_mm_free(struct lane_mm *mm)
 {
+	segment_free(mm);
 	seam_space_destroy(mm->space);
 	mm->space = NULL;
 	ground_free(&mm->ground);
@@ -50,7 +52,7 @@ static void mm_free(struct lane_mm *mm)
 void lane_free(struct lane *lane)
 {
 	for (size_t i = 0; i < lane->nr_mms; i++)
-		mm_free(&lane->mms[i]);
+		lane_mm_free(&lane->mms[i]);
 	free(lane->mms);
 	free(lane->operations);
 }
@@ -86,7 +88,7 @@ static void take_facts(const struct event *event, struct seam_space_options *opt
 }
 
 static int create_space(const struct lane *lane, const struct event *event,
-			const struct space_layout *layout, struct seam_space **ret_space)
+			const struct space_layout *layout, struct lane_mm *mm)
 {
 	const struct trace_host *host = &trace_facts(lane->trace)->host;
 	const struct seam_policy *policy = &lane->kernel->policy;
@@ -121,10 +123,11 @@ static int create_space(const struct lane *lane, const struct event *event,
 		options.limit_stack = SCRIPT_STACK_LIMIT;
 	if (lane->recorded)
 		take_facts(event, &options);
-	return seam_space_create(&options, ret_space);
+	mm->options = options;
+	return seam_space_create(&options, &mm->space);
 }
 
-static void note_peak(struct lane_mm *mm)
+void lane_note_peak(struct lane_mm *mm)
 {
 	uint64_t areas = seam_space_areas(mm->space);
 
@@ -193,6 +196,8 @@ static int fork_mm(struct lane *lane, struct lane_mm *mm, const struct event *ev
 	if (err)
 		return 0;
 	mm->starts_unknown = parent->starts_unknown;
+	mm->options = parent->options;
+	memcpy(mm->code, parent->code, sizeof(mm->code));
 	mm->heap_known = parent->heap_known;
 	if (ground_copy(&parent->ground, &mm->ground) ||
 	    range_map_copy(&parent->untouched, &mm->untouched) ||
@@ -200,6 +205,35 @@ static int fork_mm(struct lane *lane, struct lane_mm *mm, const struct event *ev
 		return -ENOMEM;
 	/* memory that is wiped for the child is touched anew */
 	return lane->touch == TOUCH_EAGER ? touch_all(lane, mm) : 0;
+}
+
+void lane_set_code(struct lane_mm *mm, uint64_t end_code, uint64_t start_data, uint64_t end_data)
+{
+	mm->code[0] = end_code;
+	mm->code[1] = start_data;
+	mm->code[2] = end_data;
+	seam_space_set_code(mm->space, end_code, start_data, end_data);
+}
+
+void lane_replace_space(struct lane *lane, struct lane_mm *mm, struct lane_mm *again)
+{
+	struct seam_steps *steps = &lane->result->steps;
+	struct seam_stats old, new;
+
+	/* the steps of a space are added when it ends: these as if the old one had gone on */
+	seam_space_get_stats(mm->space, &old);
+	seam_space_get_stats(again->space, &new);
+	steps->find += old.steps.find - new.steps.find;
+	steps->placement += old.steps.placement - new.steps.placement;
+	steps->insert += old.steps.insert - new.steps.insert;
+	seam_space_destroy(mm->space);
+	range_map_free(&mm->untouched);
+	mm->space = again->space;
+	mm->untouched = again->untouched;
+	mm->seen = new;
+	mm->peak = again->peak;
+	again->space = NULL;
+	again->untouched = (struct range_map) { 0 };
 }
 
 /* The bounds of text, data and heap, where the recording tells them. */
@@ -211,14 +245,19 @@ static void set_bounds(struct lane_mm *mm, const struct event *event)
 	if (!start_brk)
 		return;
 	if (event->arg[2])
-		seam_space_set_code(mm->space, event->arg[2], event->arg[3], event->arg[4]);
+		lane_set_code(mm, event->arg[2], event->arg[3], event->arg[4]);
 	else
-		seam_space_set_code(mm->space, start_brk, start_brk, start_brk);
+		lane_set_code(mm, start_brk, start_brk, start_brk);
 	mm->heap_known = event->born == BORN_EXEC;
 	if (!mm->heap_known && seam_area_find(mm->space, start_brk, &area) &&
 	    area.start <= start_brk)
 		brk = area.end;
 	seam_space_set_brk(mm->space, start_brk, brk);
+}
+
+int lane_begin_segment(const struct lane *lane, struct lane_mm *mm)
+{
+	return lane->kernel->recorded && lane->recorded ? segment_begin(mm) : 0;
 }
 
 int lane_begin_space(struct lane *lane, const struct event *event,
@@ -230,12 +269,12 @@ int lane_begin_space(struct lane *lane, const struct event *event,
 
 	if (!mm)
 		return -ENOMEM;
-	mm_free(mm);
+	lane_mm_free(mm);
 	*mm = (struct lane_mm) { .starts_unknown = !known, .wide = layout->wide };
 	if (event->born == BORN_FORK)
 		err = fork_mm(lane, mm, event);
 	else
-		err = create_space(lane, event, layout, &mm->space);
+		err = create_space(lane, event, layout, mm);
 	if (err)
 		return err == -SEAM_EALLOC ? -ENOMEM : err;
 	lane->result->mms[event->space].exists = mm->space;
@@ -246,8 +285,8 @@ int lane_begin_space(struct lane *lane, const struct event *event,
 	if (lane->recorded && event->born != BORN_FORK)
 		set_bounds(mm, event);
 	lane_forget_counts(mm);
-	note_peak(mm);
-	return 0;
+	lane_note_peak(mm);
+	return lane_begin_segment(lane, mm);
 }
 
 static int keep_maps(struct replay_mm *kept, const struct seam_space *space)
@@ -291,12 +330,12 @@ int lane_end_space(struct lane *lane, uint32_t number)
 						   number, mm->space);
 	if (lane->options->keep_maps)
 		err = keep_maps(kept, mm->space);
-	mm_free(mm);
+	lane_mm_free(mm);
 	return err;
 }
 
 /* A break that is not the one asked for is how brk fails. */
-static bool is_failure(const struct event *event, const uint64_t *arg, int64_t result)
+bool lane_is_failure(const struct event *event, const uint64_t *arg, int64_t result)
 {
 	if (event->call == TRACE_CALL_brk)
 		return arg[0] && (uint64_t)result != arg[0];
@@ -338,7 +377,7 @@ static void count_call(struct lane *lane, const struct call *call, uint64_t numb
 	kind->calls++;
 	if (call->outcome.answer == ANSWER_SKIPPED) {
 		kind->skipped++;
-	} else if (is_failure(event, call->arg, call->outcome.result)) {
+	} else if (lane_is_failure(event, call->arg, call->outcome.result)) {
 		kind->failed++;
 		note_failure(&result->first_failed, event, number, call->outcome.result);
 		if (call->worked) {
@@ -355,7 +394,7 @@ static void count_call(struct lane *lane, const struct call *call, uint64_t numb
 		.call = event->call,
 	};
 	call->mm->seen = now;
-	note_peak(call->mm);
+	lane_note_peak(call->mm);
 }
 
 /* Arguments that are results of earlier operations. False when one of these failed. */
@@ -395,7 +434,7 @@ int lane_call(struct lane *lane, const struct event *event, uint64_t number,
 
 	*ret_outcome = (struct replay_outcome) { .answer = ANSWER_SKIPPED };
 	call.known = !(event->flags & EVENT_NO_RESULT);
-	call.worked = call.known && !is_failure(event, event->arg, event->result);
+	call.worked = call.known && !lane_is_failure(event, event->arg, event->result);
 	if (lane->scripted && !resolve(lane, event, resolved))
 		goto out;
 	if (lane->scripted)
@@ -412,6 +451,8 @@ int lane_call(struct lane *lane, const struct event *event, uint64_t number,
 		return -ENOMEM;
 	count_call(lane, &call, number);
 	*ret_outcome = call.outcome;
+	if (call.mm->segment && segment_add(call.mm, event))
+		return -ENOMEM;
 out:
 	return lane->scripted ? keep_operation(lane, ret_outcome) : 0;
 }
@@ -434,8 +475,8 @@ int lane_touch(struct lane *lane, const struct event *event)
 			return -ENOMEM;
 	}
 	lane_forget_counts(mm);
-	note_peak(mm);
-	return 0;
+	lane_note_peak(mm);
+	return lane_begin_segment(lane, mm);
 }
 
 /* What a kernel did unasked is done under each: the range becomes what the record says. */
@@ -457,6 +498,6 @@ int lane_change(struct lane *lane, const struct event *event)
 	    adopt_areas(lane, mm, event))
 		return -ENOMEM;
 	lane_forget_counts(mm);
-	note_peak(mm);
-	return 0;
+	lane_note_peak(mm);
+	return lane_begin_segment(lane, mm);
 }

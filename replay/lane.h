@@ -15,6 +15,8 @@ struct last_call {
 	uint8_t call;
 };
 
+struct segment; /* replay/segment.h */
+
 /* One mm of the trace under one kernel. */
 struct lane_mm {
 	struct seam_space *space; /* NULL: not there, or ended */
@@ -28,6 +30,11 @@ struct lane_mm {
 	bool wide; /* 64-bit addresses */
 	uint64_t peak;
 	struct last_call last;
+	/* how to make the like of it again */
+	struct seam_space_options options;
+	uint64_t code[3];	 /* as of seam_space_set_code */
+	uint32_t future_locks;	 /* of mlockall */
+	struct segment *segment; /* as it happened: what came since the last truth */
 };
 
 /* Results of a script's operations, which later ones refer to. */
@@ -71,10 +78,23 @@ int lane_begin_space(struct lane *lane, const struct event *event,
 int lane_end_space(struct lane *lane, uint32_t number);
 int lane_call(struct lane *lane, const struct event *event, uint64_t number,
 	      struct replay_outcome *ret_outcome);
+/* As it happened: from here on the areas are known for sure. */
+int lane_begin_segment(const struct lane *lane, struct lane_mm *mm);
+/* Is @result how such a call fails? */
+bool lane_is_failure(const struct event *event, const uint64_t *arg, int64_t result);
+/* The most areas after any call so far. */
+void lane_note_peak(struct lane_mm *mm);
+/* Gives back all that it has. */
+void lane_mm_free(struct lane_mm *mm);
+/* The space gives way to that of @again, which is empty afterwards; counters go on. */
+void lane_replace_space(struct lane *lane, struct lane_mm *mm, struct lane_mm *again);
 /* Counters that came about otherwise than by a call are nobody's. */
 void lane_forget_counts(struct lane_mm *mm);
 int lane_touch(struct lane *lane, const struct event *event);
 int lane_change(struct lane *lane, const struct event *event);
+
+/* The bounds of text and data; they are remembered. */
+void lane_set_code(struct lane_mm *mm, uint64_t end_code, uint64_t start_data, uint64_t end_data);
 
 /* touch.c */
 

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "replay/segment.h"
+
 /* Of all flag bits these are no business of joining, or not what the source says. */
 #define NEVER_COMPARED (SEAM_VM_SOFTDIRTY | SEAM_VM_ALLOW_ANY_UNCACHED)
 #define SEEN_IN_MAPS (SEAM_VM_RWX | SEAM_VM_MAYSHARE)
@@ -24,6 +26,8 @@ static int load_model(struct check *check)
 	struct seam_area area;
 	uint64_t at = 0;
 
+	free(check->model);
+	check->nr_model = 0;
 	check->model = calloc(room ? room : 1, sizeof(*check->model));
 	if (!check->model)
 		return -ENOMEM;
@@ -250,6 +254,42 @@ static int compare(struct check *check)
 	return err;
 }
 
+static bool all_same(const struct check *check)
+{
+	const struct event *event = check->event;
+	size_t i = 0;
+
+	for (size_t j = 0; j < event->nr_areas; j++) {
+		if (!is_counted(&event->areas[j]))
+			continue;
+		if (i == check->nr_model || !same_area(check, &check->model[i], &event->areas[j]))
+			return false;
+		i++;
+	}
+	return i == check->nr_model;
+}
+
+/* Where the model is not as the truth, what was touched may have been guessed wrong. */
+static int resolve(struct check *check)
+{
+	const struct event *event = check->event;
+	struct seam_area *counted;
+	uint64_t undetermined = 0;
+	size_t nr = 0;
+	int err;
+
+	counted = calloc(event->nr_areas ? event->nr_areas : 1, sizeof(*counted));
+	if (!counted)
+		return -ENOMEM;
+	for (size_t i = 0; i < event->nr_areas; i++)
+		if (is_counted(&event->areas[i]))
+			counted[nr++] = event->areas[i];
+	err = segment_resolve(check->lane, check->mm, counted, nr, &undetermined);
+	free(counted);
+	check->report->undetermined += undetermined;
+	return err || !undetermined ? err : load_model(check);
+}
+
 int truth_check(struct lane *lane, const struct event *event, struct replay_report *report)
 {
 	struct check check = { .lane = lane, .event = event, .report = report };
@@ -260,11 +300,13 @@ int truth_check(struct lane *lane, const struct event *event, struct replay_repo
 	check.mm = &lane->mms[event->space];
 	report->checkpoints++;
 	err = load_model(&check);
+	if (!err && !all_same(&check) && check.mm->segment)
+		err = resolve(&check);
 	if (!err)
 		err = compare(&check);
 	free(check.model);
 	lane_forget_counts(check.mm);
-	return err;
+	return err ? err : lane_begin_segment(lane, check.mm);
 }
 
 void truth_note_result(const struct lane *lane, const struct event *event,

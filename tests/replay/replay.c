@@ -487,6 +487,78 @@ static void test_truth(void)
 	areas_are(0, 3, "the replay goes on from there");
 }
 
+/* What was touched is not recorded: where it decides, the truth tells it. */
+static void test_undetermined(void)
+{
+	static const struct {
+		uint64_t borders[3];
+		unsigned int differences, undetermined;
+		const char *why;
+	} ends[] = {
+		{ { AT(1) }, 0, 0, "touched when it was mapped: one area again" },
+		{ { AT(2), AT(1) }, 0, 1, "the outer pages touched apart" },
+		{ { AT(3), AT(1) }, 0, 1, "and the middle one with the upper" },
+		{ { AT(3), AT(2), AT(1) }, 0, 1, "all three touched apart" },
+	};
+
+	for (unsigned int i = 0; i < 4; i++) {
+		struct seam_area truth[5];
+		struct event event = { .kind = EVENT_TRUTH,
+				       .flags = EVENT_AREAS_KNOWN,
+				       .sees = SEES_RANGE,
+				       .areas = truth };
+		uint64_t at = AT(4);
+
+		begin();
+		mmap_at(AT(4), 3, RW, 0, ANON);
+		mprotect_at(AT(3), 1, 0);
+		mprotect_at(AT(3), 1, RW);
+		for (unsigned int j = 0; j < 3 && ends[i].borders[j]; j++) {
+			truth[event.nr_areas++] = (struct seam_area) { .start = at,
+								       .end = ends[i].borders[j],
+								       .flags = 3 };
+			at = ends[i].borders[j];
+		}
+		truth[event.nr_areas++] = (struct seam_area) { .start = 0x7ffffffde000,
+							       .end = 0x7ffffffff000,
+							       .flags = 3 };
+		write_event(event);
+		mprotect_at(AT(4), 3, SEAM_PROT_READ);
+		mprotect_at(AT(4), 3, RW);
+		write_event(event);
+		if (run("recorded"))
+			return;
+		ok(t.report.differences == ends[i].differences &&
+			   t.report.undetermined == ends[i].undetermined,
+		   "%s: %llu differences, %llu undetermined", ends[i].why,
+		   (unsigned long long)t.report.differences,
+		   (unsigned long long)t.report.undetermined);
+	}
+}
+
+/* A border that no history explains stays a difference. */
+static void test_not_undetermined(void)
+{
+	struct seam_area truth[] = {
+		{ .start = AT(4), .end = AT(2), .flags = 3 },
+		{ .start = AT(2), .end = AT(1), .flags = 3 },
+		{ .start = 0x7ffffffde000, .end = 0x7ffffffff000, .flags = 3 },
+	};
+	struct event event = { .kind = EVENT_TRUTH,
+			       .flags = EVENT_AREAS_KNOWN,
+			       .sees = SEES_RANGE,
+			       .areas = truth,
+			       .nr_areas = 3 };
+
+	begin();
+	mmap_at(AT(4), 3, RW, 0, ANON);
+	write_event(event);
+	if (run("recorded"))
+		return;
+	ok(t.report.differences == 1 && !t.report.undetermined,
+	   "one map, and two areas of the kernel's");
+}
+
 static void test_results_as_recorded(void)
 {
 	begin();
@@ -518,6 +590,8 @@ int main(void)
 	test_unknown_start();
 	test_newer_calls();
 	test_truth();
+	test_undetermined();
+	test_not_undetermined();
 	test_results_as_recorded();
 	begin();
 	return tap_done();
