@@ -110,9 +110,10 @@ static void say_remedy(const struct show *show, const struct remedy_row *row, FI
 	const struct group_row *group = findings_group(&show->findings, row->group);
 	char areas[SHORT_TEXT], after[SHORT_TEXT];
 
-	fprintf(out, ", %s are %s; %s %s%s", count_text(areas, group->areas),
-		group_text(group->what), remedy_phrase(row->remedy->name),
-		count_text(after, row->areas_after), row->exact ? "" : " or more");
+	fprintf(out, "%s %s are %s; %s %s%s", show_pressure(show) >= LIMIT_REACHED ? ";" : ",",
+		count_text(areas, group->areas), group_text(group->what),
+		remedy_phrase(row->remedy->name), count_text(after, row->areas_after),
+		row->exact ? "" : " or more");
 }
 
 /* Most of the map touches nothing: no reason between neighbours makes the count. */

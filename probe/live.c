@@ -132,14 +132,27 @@ static void read_policies(const struct live *live, struct snapshot *snapshot)
 	mm_text_free(&text);
 }
 
+/* By what is open: rights may be gone by now. */
+static bool has_many_areas(const struct live *live)
+{
+	struct mm_text text;
+	size_t lines = 0;
+
+	if (live->maps < 0 || mm_text_read(live->maps, &text))
+		return false;
+	for (const char *at = text.data; lines <= FEW_AREAS && (at = strchr(at, '\n')); at++)
+		lines++;
+	mm_text_free(&text);
+	lseek(live->maps, 0, SEEK_SET);
+	return lines > FEW_AREAS;
+}
+
 static int read_smaps(const struct live *live, struct snapshot *ret_snapshot,
 		      struct live_error *ret_error, char *note)
 {
-	uint64_t areas;
 	int r;
 
-	if (!live->options->all && !is_ours(live->pid) && !procfs_count_areas(live->tid, &areas) &&
-	    areas > FEW_AREAS) {
+	if (!live->options->all && !is_ours(live->pid) && has_many_areas(live)) {
 		snprintf(note, NOTE_SIZE,
 			 "flags were not read, since that holds the process up for a while; "
 			 "--causes reads them");

@@ -9,6 +9,8 @@
 #define HISTORY (SEAM_CAUSE(anon_vma) | SEAM_CAUSE(fork))
 /* What the protection at birth and overcommit leave between a guard and its stack. */
 #define BIRTH_FLAGS (SEAM_VM_ACCOUNT | SEAM_VM_NORESERVE | SEAM_VM_NOHUGEPAGE)
+/* Closed pieces are often left out of dumps as well. */
+#define CLOSED_FLAGS (BIRTH_FLAGS | SEAM_VM_DONTDUMP)
 /* Advice that has an opposite, and advice that has not. */
 #define UNDOABLE                                                                                   \
 	(SEAM_VM_DONTDUMP | SEAM_VM_DONTCOPY | SEAM_VM_WIPEONFORK | SEAM_VM_MERGEABLE |            \
@@ -48,7 +50,7 @@ const struct remedy remedies_of_code[] = {
 		.confirmed = true,
 		.anew = true,
 		.drops = SEAM_CAUSE(prot) | SEAM_CAUSE(flags) | HISTORY,
-		.drops_flags = BIRTH_FLAGS,
+		.drops_flags = CLOSED_FLAGS,
 	},
 	{
 		.name = "guard-markers",
@@ -60,7 +62,7 @@ const struct remedy remedies_of_code[] = {
 		.confirmed = true,
 		.anew = true,
 		.drops = SEAM_CAUSE(prot) | SEAM_CAUSE(flags) | HISTORY,
-		.drops_flags = BIRTH_FLAGS,
+		.drops_flags = CLOSED_FLAGS,
 	},
 	{
 		.name = "uffd-write-protect",
@@ -111,7 +113,7 @@ const struct remedy remedies_of_code[] = {
 		.confirmed = true,
 		.anew = true,
 		.drops = SEAM_CAUSE(prot) | SEAM_CAUSE(flags) | HISTORY,
-		.drops_flags = BIRTH_FLAGS,
+		.drops_flags = CLOSED_FLAGS,
 	},
 	{
 		.name = "undo-advice",

@@ -13,9 +13,8 @@
 #define MINOR_SHARE 0.125
 
 static const struct remedy *const tables[] = {
-	remedies_of_code,
-	remedies_of_glibc,
-	remedies_of_mimalloc,
+	remedies_of_code,  remedies_of_glibc,	 remedies_of_jemalloc,
+	remedies_of_libgc, remedies_of_mimalloc,
 };
 
 bool maps_file(const struct snapshot *snapshot, const char *name)

@@ -40,6 +40,8 @@ struct remedy {
 /* The tables, each ended by an entry without a name. */
 extern const struct remedy remedies_of_code[];
 extern const struct remedy remedies_of_glibc[];
+extern const struct remedy remedies_of_jemalloc[];
+extern const struct remedy remedies_of_libgc[];
 extern const struct remedy remedies_of_mimalloc[];
 
 /* Fills remedies. -ENOMEM. */

@@ -143,6 +143,15 @@ if root:
            'an own process without rights', report)
         ok(remedy(report, 'guard-markers').get('areas_after', 9999) < 100,
            'an own process without rights: what would remain', report.get('remedies'))
+    if shutil.which('setpriv'):
+        weak = ['setpriv', '--bounding-set', '-bpf,-perfmon,-sys_admin', '--inh-caps', '-all']
+        with Hard('limit', preexec_fn=drop) as hard:
+            sources = []
+            for extra in ([], ['--causes']):
+                run = subprocess.run([*weak, NOBODY_SEAM, 'show', '--json', *extra, hard.pid],
+                                     capture_output=True, text=True, timeout=60)
+                sources.append(json.loads(run.stdout)['source'] if run.stdout else run.stderr)
+            ok(sources == ['maps', 'smaps'], 'smaps of a stranger only when asked for', sources)
     run = seam('top', '--once', '--json', preexec_fn=drop)
     ok(json.loads(run.stdout)['not_readable'] > 0, 'seam top says what it may not count',
        run.stdout)
