@@ -9,7 +9,7 @@ $(BUILD)/build.ninja:
 	@command -v meson >/dev/null || { echo "seam: meson is missing; 'scripts/bootstrap build' installs it" >&2; exit 1; }
 	meson setup $(BUILD)
 
-# These two install what is missing; nothing else does.
+# Only targets that call scripts/bootstrap install what is missing.
 demo:
 	@scripts/bootstrap demo
 	@$(MAKE) --no-print-directory all
@@ -18,6 +18,12 @@ demo:
 check:
 	@scripts/bootstrap check
 	@scripts/check $(BUILD)
+
+# Fuzzers and random calls, for hours.
+soak:
+	@scripts/bootstrap soak
+	@$(MAKE) --no-print-directory all
+	@scripts/soak $(BUILD)
 
 # One file without libraries: build/static/seam.
 static: $(BUILD)/static/build.ninja
@@ -38,6 +44,6 @@ install: all
 	meson install -C $(BUILD)
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan
+	rm -rf $(BUILD) $(BUILD)-asan build-fuzz
 
-.PHONY: all demo check static bench install clean
+.PHONY: all demo check soak static bench install clean
