@@ -40,10 +40,8 @@ static int check_growth(struct seam_space *space, uint64_t start, uint64_t len)
 
 static int grow(struct seam_space *space, uint64_t start, uint64_t len)
 {
-	enum join_style style = rule(space, SEAM_RULE_brk_join);
 	struct attr attr = { .flags = heap_flags(space) };
 	struct area range = { .start = start, .end = start + len };
-	bool joined = false;
 	int err = check_growth(space, start, len);
 
 	if (err)
@@ -54,16 +52,7 @@ static int grow(struct seam_space *space, uint64_t start, uint64_t len)
 	if (!range.attr)
 		return -SEAM_EALLOC;
 	steps_insert(space, start);
-	if (style == JOIN_BELOW)
-		steps_find(space, start - 1);
-	if (style == JOIN_CASES)
-		err = merge_cases(space, &range, NULL, &joined);
-	else if (style != JOIN_SCAN)
-		err = merge_beside(space, style, true, &range, &joined);
-	if (!err && !joined)
-		err = area_insert(space, &range, NULL);
-	if (!err && style == JOIN_SCAN)
-		err = merge_scan(space, range.start, range.end);
+	err = merge_fresh(space, rule(space, SEAM_RULE_brk_join), true, &range);
 	if (!err && attr.flags & SEAM_VM_LOCKED && old_fault_in(space, start) == -SEAM_EALLOC)
 		err = -SEAM_EALLOC;
 	return err;

@@ -37,35 +37,18 @@ static bool advised_flags(const struct seam_space *space, int advice, uint64_t *
 static int change(struct seam_space *space, const struct spot *spot, uint64_t start, uint64_t end,
 		  uint64_t flags, uint64_t *ret_end)
 {
-	struct attr attr = *area_attr(space, &spot->area);
-	struct area changed = spot->area;
-	bool joined = false;
-	struct spot now;
-	int err = 0;
+	int err;
 
 	*ret_end = spot->area.end;
-	if (flags == attr.flags && today(space))
+	if (flags == area_flags(space, &spot->area) && today(space))
 		return 0;
 	/* 2.4 looks at the limit once, whether it will cut or not */
 	if (rule(space, SEAM_RULE_madvise_args) == MADVISE_2_4 &&
 	    index_count(&space->index) > space->limit[SEAM_LIMIT_AREAS])
 		return -SEAM_ENOMEM;
-	attr.flags = flags;
-	changed.pgoff = area_offset_at(space, &spot->area, start);
-	changed.start = start;
-	changed.end = end;
-	changed.attr = area_intern(space, &attr);
-	if (!changed.attr)
-		return -SEAM_EALLOC;
-	if (rule(space, SEAM_RULE_madvise_join) == JOIN_CASES)
-		err = merge_cases(space, &changed, spot, &joined);
-	if (!err && !joined)
-		err = old_cut_and_set(space, spot, start, end, flags);
-	if (err)
-		return err == -SEAM_ENOMEM ? -SEAM_EAGAIN : err;
-	spot_find(space, start, &now);
-	*ret_end = now.area.end;
-	return 0;
+	err = merge_changed(space, rule(space, SEAM_RULE_madvise_join), spot, start, end, flags,
+			    ret_end);
+	return err == -SEAM_ENOMEM ? -SEAM_EAGAIN : err;
 }
 
 /* Advice that leaves areas as they are. */

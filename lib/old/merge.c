@@ -60,8 +60,9 @@ static void find_neighbours(const struct seam_space *space, const struct area *r
 	ret->has_above = ret->has_above && ret->above.area.start == range->end;
 }
 
-int merge_beside(struct seam_space *space, enum join_style style, bool keep_pgoff,
-		 const struct area *fresh, bool *ret_joined)
+/* Joins the range with what touches, by a style up to JOIN_FILES. */
+static int merge_beside(struct seam_space *space, enum join_style style, bool keep_pgoff,
+			const struct area *fresh, bool *ret_joined)
 {
 	struct neighbours n;
 	struct area joined;
@@ -191,8 +192,12 @@ static bool anon_agree(const struct seam_space *space, const struct area *a, con
 	       anon_vma_of(space->family, a->anon) == anon_vma_of(space->family, b->anon);
 }
 
-int merge_cases(struct seam_space *space, const struct area *range, const struct spot *within,
-		bool *ret_joined)
+/*
+ * 2.6.7 - mm/mmap.c vma_merge. @range is new, in free space (@within NULL), or the changed form of a
+ * part of the area @within.
+ */
+static int merge_cases(struct seam_space *space, const struct area *range,
+		       const struct spot *within, bool *ret_joined)
 {
 	struct neighbours n;
 	bool below, above;
@@ -212,6 +217,65 @@ int merge_cases(struct seam_space *space, const struct area *range, const struct
 	return 0;
 }
 
+int merge_fresh(struct seam_space *space, enum join_style style, bool keep_pgoff,
+		const struct area *fresh)
+{
+	bool joined = false;
+	int err;
+
+	/* 2.4.3 asks for the area that holds the byte below */
+	if (style == JOIN_BELOW &&
+	    join_takes(style, area_flags(space, fresh), file_of(space, fresh)))
+		steps_find(space, fresh->start - 1);
+	if (style == JOIN_CASES)
+		err = merge_cases(space, fresh, NULL, &joined);
+	else if (style == JOIN_SCAN)
+		err = 0;
+	else
+		err = merge_beside(space, style, keep_pgoff, fresh, &joined);
+	if (err || joined)
+		return err;
+	err = area_insert(space, fresh, NULL);
+	if (!err && style == JOIN_SCAN)
+		err = merge_scan(space, fresh->start, fresh->end);
+	return err;
+}
+
+/*
+ * 2.4.10 - 2.6.6: the head or the whole of an anonymous private area goes to the area below, whose
+ * flags it gets. No other case joins here.
+ */
+static int merge_head(struct seam_space *space, const struct spot *spot, const struct area *changed,
+		      bool *ret_joined)
+{
+	struct area joined, rest = spot->area;
+	struct spot below;
+	struct cursor at;
+	int err;
+
+	*ret_joined = false;
+	if (changed->start != spot->area.start ||
+	    !join_takes(JOIN_ANON, area_flags(space, changed), file_of(space, changed)) ||
+	    !spot_below(space, spot, &below) || below.area.end != changed->start)
+		return 0;
+	space->mm.stats.join_tries++;
+	if (!join_check(space, &below.area, changed, NEIGHBOUR_LEFT))
+		return 0;
+	*ret_joined = true;
+	if (changed->end == spot->area.end)
+		return merge_pair(space, &below, spot);
+	space->mm.stats.joins++;
+	rest.start = changed->end;
+	at = spot->cursor;
+	err = area_store(space, &at, &rest);
+	if (err)
+		return err;
+	joined = below.area;
+	joined.end = changed->end;
+	spot_find(space, joined.start, &below);
+	return area_store(space, &below.cursor, &joined);
+}
+
 int old_cut(struct seam_space *space, const struct spot *within, uint64_t at)
 {
 	struct cursor cursor;
@@ -223,8 +287,8 @@ int old_cut(struct seam_space *space, const struct spot *within, uint64_t at)
 	return area_split(space, &cursor, at);
 }
 
-int old_cut_and_set(struct seam_space *space, const struct spot *within, uint64_t start,
-		    uint64_t end, uint64_t flags)
+static int cut_and_set(struct seam_space *space, const struct spot *within, uint64_t start,
+		       uint64_t end, uint64_t flags)
 {
 	struct spot spot = *within;
 	int err;
@@ -242,4 +306,33 @@ int old_cut_and_set(struct seam_space *space, const struct spot *within, uint64_
 		spot_find(space, start, &spot);
 	}
 	return area_set_flags(space, &spot.cursor, flags);
+}
+
+int merge_changed(struct seam_space *space, enum join_style style, const struct spot *spot,
+		  uint64_t start, uint64_t end, uint64_t flags, uint64_t *ret_end)
+{
+	struct attr attr = *area_attr(space, &spot->area);
+	struct area changed = spot->area;
+	bool joined = false;
+	struct spot now;
+	int err = 0;
+
+	attr.flags = flags;
+	changed.pgoff = area_offset_at(space, &spot->area, start);
+	changed.start = start;
+	changed.end = end;
+	changed.attr = area_intern(space, &attr);
+	if (!changed.attr)
+		return -SEAM_EALLOC;
+	if (style == JOIN_CASES)
+		err = merge_cases(space, &changed, spot, &joined);
+	else if (style == JOIN_ANON)
+		err = merge_head(space, spot, &changed, &joined);
+	if (!err && !joined)
+		err = cut_and_set(space, spot, start, end, flags);
+	if (err)
+		return err;
+	spot_find(space, start, &now);
+	*ret_end = now.area.end;
+	return 0;
 }

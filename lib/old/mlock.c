@@ -21,32 +21,17 @@ static bool within_limit(const struct seam_space *space, uint64_t pages)
 static int change(struct seam_space *space, const struct spot *spot, uint64_t start, uint64_t end,
 		  bool lock, uint64_t *ret_end)
 {
-	enum join_style style = rule(space, SEAM_RULE_mlock_join);
-	struct attr attr = *area_attr(space, &spot->area);
-	struct area changed = spot->area;
-	uint64_t flags = lock ? attr.flags | SEAM_VM_LOCKED : attr.flags & ~SEAM_VM_LOCKED;
-	bool joined = false;
-	struct spot now;
-	int err = 0;
+	uint64_t old = area_flags(space, &spot->area);
+	uint64_t flags = lock ? old | SEAM_VM_LOCKED : old & ~SEAM_VM_LOCKED;
+	int err;
 
 	*ret_end = spot->area.end;
-	if (flags == attr.flags)
+	if (flags == old)
 		return 0;
-	attr.flags = flags;
-	changed.pgoff = area_offset_at(space, &spot->area, start);
-	changed.start = start;
-	changed.end = end;
-	changed.attr = area_intern(space, &attr);
-	if (!changed.attr)
-		return -SEAM_EALLOC;
-	if (style == JOIN_CASES)
-		err = merge_cases(space, &changed, spot, &joined);
-	if (!err && !joined)
-		err = old_cut_and_set(space, spot, start, end, flags);
+	err = merge_changed(space, rule(space, SEAM_RULE_mlock_join), spot, start, end, flags,
+			    ret_end);
 	if (err)
 		return err == -SEAM_ENOMEM ? -SEAM_EAGAIN : err;
-	spot_find(space, start, &now);
-	*ret_end = now.area.end;
 	return lock ? old_fault_in(space, start) : 0;
 }
 

@@ -219,24 +219,11 @@ static int describe(struct seam_space *space, const struct seam_file *file, uint
 static int insert(struct seam_space *space, const struct area *range)
 {
 	enum join_style style = rule(space, SEAM_RULE_mmap_join);
-	bool joined = false;
-	int err = 0;
 
-	if (style == JOIN_BELOW &&
-	    join_takes(style, area_flags(space, range), file_of(space, range)))
-		steps_find(space, range->start - 1);
 	/* an object behind shared anonymous memory is always a new one */
-	if (style == JOIN_CASES && !(file_of(space, range) & SEAM_FILE_OWN))
-		err = merge_cases(space, range, NULL, &joined);
-	else if (style != JOIN_CASES && style != JOIN_SCAN)
-		err = merge_beside(space, style, rule(space, SEAM_RULE_anon_pgoff) >= PGOFF_KEPT,
-				   range, &joined);
-	if (err || joined)
-		return err;
-	err = area_insert(space, range, NULL);
-	if (!err && style == JOIN_SCAN)
-		err = merge_scan(space, range->start, range->end);
-	return err;
+	if (style == JOIN_CASES && file_of(space, range) & SEAM_FILE_OWN)
+		style = JOIN_NONE;
+	return merge_fresh(space, style, rule(space, SEAM_RULE_anon_pgoff) >= PGOFF_KEPT, range);
 }
 
 static int map(struct seam_space *space, const struct seam_mmap *args, const struct seam_file *file,

@@ -69,76 +69,21 @@ static int account(const struct seam_space *space, uint64_t old, uint64_t len, u
 	return old_check_memory(space, len);
 }
 
-/*
- * 2.4.10 - 2.6.6: the head or the whole of an anonymous private area goes to the area below, whose
- * flags it gets. No other case joins here.
- */
-static int give_to_below(struct seam_space *space, const struct spot *spot,
-			 const struct area *changed, bool *ret_joined)
-{
-	struct area joined, rest = spot->area;
-	struct spot below;
-	struct cursor at;
-	int err;
-
-	*ret_joined = false;
-	if (changed->start != spot->area.start ||
-	    !join_takes(JOIN_ANON, area_flags(space, changed), file_of(space, changed)) ||
-	    !spot_below(space, spot, &below) || below.area.end != changed->start)
-		return 0;
-	space->mm.stats.join_tries++;
-	if (!join_check(space, &below.area, changed, NEIGHBOUR_LEFT))
-		return 0;
-	*ret_joined = true;
-	if (changed->end == spot->area.end)
-		return merge_pair(space, &below, spot);
-	space->mm.stats.joins++;
-	rest.start = changed->end;
-	at = spot->cursor;
-	err = area_store(space, &at, &rest);
-	if (err)
-		return err;
-	joined = below.area;
-	joined.end = changed->end;
-	spot_find(space, joined.start, &below);
-	return area_store(space, &below.cursor, &joined);
-}
-
 /* New protection for [start, end) of one area; *ret_end: how far the area that holds it reaches. */
 static int change(struct seam_space *space, const struct spot *spot, uint64_t start, uint64_t end,
 		  uint64_t flags, uint64_t *ret_end)
 {
-	enum join_style style = rule(space, SEAM_RULE_mprotect_join);
-	struct attr attr = *area_attr(space, &spot->area);
-	struct area changed = spot->area;
-	bool joined = false;
-	struct spot now;
+	uint64_t old = area_flags(space, &spot->area);
 	int err;
 
 	*ret_end = spot->area.end;
-	if (flags == attr.flags)
+	if (flags == old)
 		return 0;
-	err = account(space, attr.flags, end - start, &flags);
+	err = account(space, old, end - start, &flags);
 	if (err)
 		return err;
-	attr.flags = flags;
-	changed.pgoff = area_offset_at(space, &spot->area, start);
-	changed.start = start;
-	changed.end = end;
-	changed.attr = area_intern(space, &attr);
-	if (!changed.attr)
-		return -SEAM_EALLOC;
-	if (style == JOIN_CASES)
-		err = merge_cases(space, &changed, spot, &joined);
-	else if (style == JOIN_ANON)
-		err = give_to_below(space, spot, &changed, &joined);
-	if (!err && !joined)
-		err = old_cut_and_set(space, spot, start, end, flags);
-	if (err)
-		return err;
-	spot_find(space, start, &now);
-	*ret_end = now.area.end;
-	return 0;
+	return merge_changed(space, rule(space, SEAM_RULE_mprotect_join), spot, start, end, flags,
+			     ret_end);
 }
 
 /* 2.4.10 - 2.6.6: what ends where the range does is joined with what follows, changed or not. */

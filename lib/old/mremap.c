@@ -134,8 +134,6 @@ static int copy_area(struct seam_space *space, const struct remap *remap, const 
 {
 	enum join_style style = rule(space, SEAM_RULE_mremap_join);
 	struct area copy = spot->area;
-	bool joined = false;
-	int err = 0;
 
 	copy.pgoff = area_offset_at(space, &spot->area, remap->addr);
 	copy.start = remap->new_addr;
@@ -145,16 +143,7 @@ static int copy_area(struct seam_space *space, const struct remap *remap, const 
 	    !file_of(space, &copy))
 		copy.pgoff = pages_of(space, copy.start);
 	steps_insert(space, copy.start);
-	if (style == JOIN_CASES)
-		err = merge_cases(space, &copy, NULL, &joined);
-	else if (style != JOIN_SCAN)
-		err = merge_beside(space, style, style == JOIN_FILES, &copy, &joined);
-	if (err || joined)
-		return err;
-	err = area_insert(space, &copy, NULL);
-	if (!err && style == JOIN_SCAN)
-		err = merge_scan(space, copy.start, copy.end);
-	return err;
+	return merge_fresh(space, style, style == JOIN_FILES, &copy);
 }
 
 static int set_account(struct seam_space *space, const struct spot *spot, bool on)

@@ -61,35 +61,27 @@ bool old_range_taken(const struct seam_space *space, uint64_t start, uint64_t en
 /* merge.c: joining. ------------------------------------------------------------------------- */
 
 /*
- * The range of @fresh is free of areas. Joins it with what touches, by a style up to JOIN_FILES, and
- * says so; the caller inserts it when nothing joined. @keep_pgoff: an area that grows downward
- * keeps the offsets of its old pages.
+ * Puts @fresh into free space, joined with what touches by the style. @keep_pgoff: an area that grows
+ * downward keeps the offsets of its old pages.
  */
-int merge_beside(struct seam_space *space, enum join_style style, bool keep_pgoff,
-		 const struct area *fresh, bool *ret_joined);
+int merge_fresh(struct seam_space *space, enum join_style style, bool keep_pgoff,
+		const struct area *fresh);
 
 /* 2.2.13 mm/mmap.c merge_segments: what touches in [start, end), from the area before it. */
 int merge_scan(struct seam_space *space, uint64_t start, uint64_t end);
-
-/*
- * 2.6.7- mm/mmap.c vma_merge. @range is a new area in free space (@within NULL) or the changed form
- * of a part of the area @within. *ret_joined: it became part of a neighbour; nothing else is done
- * otherwise.
- */
-int merge_cases(struct seam_space *space, const struct area *range, const struct spot *within,
-		bool *ret_joined);
 
 /* The touching areas @lower and @upper become one that has the lower's attributes. */
 int merge_pair(struct seam_space *space, const struct spot *lower, const struct spot *upper);
 
 /*
- * New flags for [start, end), which lies in @within: cuts it where needed. The limit errno is
- * -SEAM_ENOMEM; a first cut stays when the second is refused.
+ * Other flags for [start, end), which lies in the area @spot: joined with what touches by the style,
+ * else cut out. *ret_end: how far the area that holds it then reaches. -SEAM_ENOMEM at the area
+ * limit; a first cut stays when the second is refused. A scan is the caller's (JOIN_SCAN).
  */
-int old_cut_and_set(struct seam_space *space, const struct spot *within, uint64_t start,
-		    uint64_t end, uint64_t flags);
+int merge_changed(struct seam_space *space, enum join_style style, const struct spot *spot,
+		  uint64_t start, uint64_t end, uint64_t flags, uint64_t *ret_end);
 
-/* cuts @within at @at under the area limit's rule: -SEAM_ENOMEM */
+/* Cuts @within at @at under the area limit's rule: -SEAM_ENOMEM */
 int old_cut(struct seam_space *space, const struct spot *within, uint64_t at);
 
 /* place.c: free memory. --------------------------------------------------------------------- */
