@@ -132,9 +132,9 @@ static void print_pair(const struct show *show, const char *label, size_t left, 
 		fprintf(out, "Happened:    %s\n", why.happened);
 	if (why.join_by[0])
 		fprintf(out, "Joined by:   %s%s\n", why.join_by,
-			why.causes & SEAM_CAUSE(unseen) ? ", unless something hidden differs" : "");
+			why.certain ? "" : ", unless something hidden differs");
 	else
-		fprintf(out, "Not joined by any call: %s\n", why.no_join);
+		fprintf(out, "No call:     %s\n", why.no_join);
 	fprintf(out, "\nBy the rules of %s.\n", show->findings.policy.name);
 }
 

@@ -34,6 +34,7 @@ static void write_pair(struct json *json, const struct findings *findings, size_
 	json_string(json, "detail", why.detail);
 	json_string(json, "happened", why.happened[0] ? why.happened : NULL);
 	json_string(json, "join_by", why.join_by[0] ? why.join_by : NULL);
+	json_bool(json, "join_certain", why.join_by[0] && why.certain);
 	json_string(json, "no_join", why.no_join[0] ? why.no_join : NULL);
 	json_close(json, '}');
 }

@@ -217,9 +217,12 @@ void why_pair(const struct findings *findings, size_t left, struct why *ret_why)
 	struct why why = { .left = left, .causes = findings->pair[left] };
 	bool loses;
 
+	why.certain = !causes_hidden(findings->snapshot, &findings->policy, left);
 	tell_detail(findings, &why);
 	tell_happened(findings, &why);
-	if (!joining_calls(findings, left, why.join_by, sizeof(why.join_by), &loses))
+	if (why.causes & SEAM_CAUSE(unseen))
+		append(why.no_join, "that cannot be told as long as something is hidden");
+	else if (!joining_calls(findings, left, why.join_by, sizeof(why.join_by), &loses))
 		tell_no_join(findings, &why);
 	else if (loses)
 		append(why.join_by, "what is in it is lost");

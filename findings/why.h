@@ -6,6 +6,7 @@
 #ifndef FINDINGS_WHY_H
 #define FINDINGS_WHY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +21,8 @@ struct why {
 	char happened
 		[WHY_TEXT_SIZE]; /* "touched apart before ..."; "" when the state does not tell */
 	char join_by[WHY_TEXT_SIZE]; /* calls, one behind the other; "" when none can */
-	char no_join[WHY_TEXT_SIZE]; /* then: why none can */
+	char no_join[WHY_TEXT_SIZE]; /* then: why none can, or why that cannot be told */
+	bool certain; /* false: what the source hides may keep them apart all the same */
 };
 
 /* @left must touch the next area. */
