@@ -4,6 +4,7 @@
 somebody without rights."""
 import json
 import os
+import pty
 import shutil
 import signal
 import subprocess
@@ -123,6 +124,19 @@ with Hard('limit') as hard:
     rows = json.loads(run.stdout)['processes']
     ok(str(rows[0]['pid']) == hard.pid and rows[0]['limit_percent'] > 99,
        'seam top: the one at its limit comes first', rows[:2])
+
+# The screen of seam top, with its keys
+terminal, end = pty.openpty()
+process = subprocess.Popen([NOBODY_SEAM, 'top', '-d', '60'], stdin=end, stdout=end)
+os.close(end)
+screen = b''
+for key in (b'g', b'n', b'q'):
+    while not screen.rstrip().endswith(b'\n') and b'MAPPINGS' not in screen:
+        screen += os.read(terminal, 65536)
+    screen = b''
+    os.write(terminal, key)
+ok(process.wait(timeout=30) == 0, 'seam top: keys', process.returncode)
+os.close(terminal)
 
 if root:
     def drop():
