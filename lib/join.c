@@ -216,3 +216,24 @@ bool join_removable(const struct seam_space *space, const struct area *area)
 	return rule(space, SEAM_RULE_close) != 2 ||
 	       !(area_attr(space, area)->traits & SEAM_TRAIT_CLOSE);
 }
+
+bool join_bridged(const struct seam_space *space, const struct area *left, const struct area *right)
+{
+	uint32_t l = anon_vma_of(space->family, left->anon);
+	uint32_t r = anon_vma_of(space->family, right->anon);
+
+	return !rule(space, SEAM_RULE_anon_vma) || !l || !r || l == r;
+}
+
+bool join_keep_sticky(struct seam_space *space, struct area *survivor, uint64_t flags)
+{
+	struct attr attr;
+
+	flags &= rule(space, SEAM_RULE_sticky) ? SEAM_VM_MAYBE_GUARD : 0;
+	if (!(flags & ~area_flags(space, survivor)))
+		return true;
+	attr = *area_attr(space, survivor);
+	attr.flags |= flags;
+	survivor->attr = area_intern(space, &attr);
+	return survivor->attr;
+}

@@ -27,6 +27,19 @@ uint32_t join_causes(const struct seam_policy *policy, unsigned int page_shift,
 bool join_removable(const struct seam_space *space, const struct area *area);
 
 /*
+ * Two areas with a range between them that both of them fit: all three may be one if the two have
+ * no different anonymous memory (6.18 mm/vma.c can_vma_merge_right).
+ */
+bool join_bridged(const struct seam_space *space, const struct area *left,
+		  const struct area *right);
+
+/*
+ * The area that a join leaves takes over those of @flags that every join keeps (6.19 VM_STICKY).
+ * False: no memory.
+ */
+bool join_keep_sticky(struct seam_space *space, struct area *survivor, uint64_t flags);
+
+/*
  * How a call of an old kernel joins (rules *_join). Living kernels have one way, JOIN_CASES.
  */
 enum join_style {

@@ -53,6 +53,7 @@ extern "C" {
 	X(ksm,                                                                                     \
 	  "PR_SET_MEMORY_MERGE marks: 1 new areas after joining (6.4-6.16), 2 before (6.17-)")     \
 	X(dontunmap, "mremap DONTUNMAP: 1 private anonymous memory (5.7-5.12), 2 any (5.13-)")     \
+	X(onfault_access, "mlock2 ONFAULT fails where no access is allowed (-5.17)")               \
 	X(mremap_room, "mremap near the area limit: 1 FIXED and DONTUNMAP fail early (5.1-), "     \
 		       "2 every call that finds no four areas free (7.1-)")                        \
 	X(mremap_checks, "mremap: 1 there must be a source (5.16-), 2 all is checked before "      \

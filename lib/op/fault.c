@@ -81,10 +81,13 @@ static int populate_area(struct seam_space *space, struct cursor *cursor, const 
 {
 	uint64_t flags = area_flags(space, area);
 
-	if (flags & (SEAM_VM_IO | SEAM_VM_PFNMAP | SEAM_VM_LOCKONFAULT))
+	if (flags & (SEAM_VM_IO | SEAM_VM_PFNMAP))
 		return 0;
-	if (!(flags & SEAM_VM_RWX))
+	if (!(flags & SEAM_VM_RWX) &&
+	    (!(flags & SEAM_VM_LOCKONFAULT) || rule(space, SEAM_RULE_onfault_access)))
 		return -SEAM_EFAULT;
+	if (flags & SEAM_VM_LOCKONFAULT)
+		return 0;
 	if (fault_backed_end(space, area) < (area->end < end ? area->end : end))
 		return -SEAM_EFAULT;
 	return fault_write_is_anon(flags) ? fault_anon(space, cursor) : 0;

@@ -4,31 +4,6 @@
 #include "lib/join.h"
 #include "lib/steps/steps.h"
 
-bool join_close_forbids(const struct seam_space *space, const struct area *neighbour)
-{
-	return rule(space, SEAM_RULE_close) == 1 &&
-	       area_attr(space, neighbour)->traits & SEAM_TRAIT_CLOSE;
-}
-
-bool join_may_remove(const struct seam_space *space, const struct area *area)
-{
-	return !rule(space, SEAM_RULE_close) ||
-	       !(area_attr(space, area)->traits & SEAM_TRAIT_CLOSE);
-}
-
-bool join_keep_sticky(struct seam_space *space, struct area *area, uint64_t flags)
-{
-	struct attr attr;
-
-	flags &= rule(space, SEAM_RULE_sticky) ? SEAM_VM_MAYBE_GUARD : 0;
-	if (!(flags & ~area_flags(space, area)))
-		return true;
-	attr = *area_attr(space, area);
-	attr.flags |= flags;
-	area->attr = area_intern(space, &attr);
-	return area->attr;
-}
-
 static void find_neighbours(const struct seam_space *space, struct join_new *join)
 {
 	const struct index *index = &space->index;
@@ -53,22 +28,8 @@ static bool fits(const struct seam_space *space, const struct join_new *join,
 
 	if (join->apart_from && neighbour->start == join->apart_from)
 		return false;
-	if (join_close_forbids(space, neighbour))
-		return false;
 	return side == NEIGHBOUR_LEFT ? join_check(space, neighbour, &join->area, side)
 				      : join_check(space, &join->area, neighbour, side);
-}
-
-/*
- * Both neighbours fit the range, but do they fit each other? The range then stands for one of them:
- * it has its anonymous memory.
- */
-static bool fit_each_other(const struct seam_space *space, const struct join_new *join)
-{
-	uint32_t left = anon_vma_of(space->family, join->prev.anon);
-	uint32_t right = anon_vma_of(space->family, join->next.anon);
-
-	return !rule(space, SEAM_RULE_anon_vma) || !left || !right || left == right;
 }
 
 /* 6.1 - 6.11 mmap_region: the right one first, then the left as a neighbour of both. */
@@ -93,7 +54,7 @@ static void decide_left_first(const struct seam_space *space, struct join_new *j
 	    !join->next.anon)
 		join->area.anon = 0;
 	join->joins_right = join->has_next && fits(space, join, NEIGHBOUR_RIGHT) &&
-			    (!join->joins_left || fit_each_other(space, join));
+			    (!join->joins_left || join_bridged(space, &join->prev, &join->next));
 	join->area.anon = anon;
 }
 
@@ -111,7 +72,7 @@ void join_new_decide(struct seam_space *space, struct join_new *join)
 		decide_right_first(space, join);
 	else
 		decide_left_first(space, join);
-	if (join->joins_left && join->joins_right && !join_may_remove(space, &join->next))
+	if (join->joins_left && join->joins_right && !join_removable(space, &join->next))
 		join->joins_right = false;
 	stats->join_tries += join->has_prev + join->has_next;
 	stats->joins += join->joins_left + join->joins_right;

@@ -36,10 +36,4 @@ void join_new_decide(struct seam_space *space, struct join_new *join);
 int join_new_commit(struct seam_space *space, const struct join_new *join,
 		    struct cursor *ret_cursor);
 
-/* The area takes over the flags that every join keeps. False: no memory. */
-bool join_keep_sticky(struct seam_space *space, struct area *area, uint64_t flags);
-/* A close operation of the neighbour rules out any join (-6.3), or its removal by one. */
-bool join_close_forbids(const struct seam_space *space, const struct area *neighbour);
-bool join_may_remove(const struct seam_space *space, const struct area *area);
-
 #endif

@@ -40,53 +40,27 @@ static bool load_next(const struct seam_space *space, struct cursor cursor, stru
 	return true;
 }
 
-/* Both fit, but their own anon_vmas must agree too when all three become one. */
-static bool anon_agrees(const struct seam_space *space, const struct area *prev,
-			const struct area *next)
-{
-	uint32_t p = anon_vma_of(space->family, prev->anon);
-	uint32_t n = anon_vma_of(space->family, next->anon);
-
-	return !rule(space, SEAM_RULE_anon_vma) || !p || !n || p == n;
-}
-
 static void decide(struct seam_space *space, const struct cursor *cursor, struct outcome *o)
 {
 	bool at_start = o->range.start == o->area.start;
 	bool at_end = o->range.end == o->area.end;
 
 	o->whole = at_start && at_end;
+	o->has_prev = o->has_next = false;
+	if (rule(space, SEAM_RULE_special) && area_flags(space, &o->range) & SEAM_VM_SPECIAL)
+		return;
 	o->has_prev = at_start && load_prev(space, *cursor, &o->prev) &&
 		      o->prev.end == o->range.start &&
 		      fits(space, &o->prev, &o->range, NEIGHBOUR_LEFT);
 	o->has_next = at_end && load_next(space, *cursor, &o->next) &&
 		      o->next.start == o->range.end &&
 		      fits(space, &o->range, &o->next, NEIGHBOUR_RIGHT);
-	if (o->has_prev && o->has_next && !anon_agrees(space, &o->prev, &o->next))
+	if (o->has_prev && o->has_next && !join_bridged(space, &o->prev, &o->next))
 		o->has_next = false;
 	if (o->whole && !join_removable(space, &o->area))
 		o->has_prev = o->has_next = false;
 	if (o->has_prev && o->has_next && !join_removable(space, &o->next))
 		o->has_next = false;
-}
-
-/*
- * The survivor's attributes: its own, and the sticky flags of what it takes in (6.19 VM_STICKY).
- * 0: no memory.
- */
-static uint32_t survivor_attr(struct seam_space *space, const struct area *survivor,
-			      const struct area *a, const struct area *b)
-{
-	struct attr attr = *area_attr(space, survivor);
-	uint64_t sticky = rule(space, SEAM_RULE_sticky) ? SEAM_VM_MAYBE_GUARD : 0;
-	uint64_t flags = attr.flags | (area_flags(space, a) & sticky);
-
-	if (b)
-		flags |= area_flags(space, b) & sticky;
-	if (flags == attr.flags)
-		return survivor->attr;
-	attr.flags = flags;
-	return area_intern(space, &attr);
 }
 
 /* An area without anon_vma takes over that of what it swallows (6.18 dup_anon_vma). */
@@ -116,12 +90,14 @@ static int join_left(struct seam_space *space, struct cursor *cursor, struct out
 {
 	const struct area *taken = o->has_next ? &o->next : NULL;
 	struct area joined = o->prev;
+	uint64_t flags = area_flags(space, &o->range);
 	int err;
 
 	joined.end = taken ? taken->end : o->range.end;
-	joined.attr = survivor_attr(space, &o->prev, &o->range, taken);
 	joined.anon = survivor_anon(&o->prev, &o->range, taken);
-	if (!joined.attr)
+	if (taken)
+		flags |= area_flags(space, taken);
+	if (!join_keep_sticky(space, &joined, flags))
 		return -SEAM_EALLOC;
 	if (o->whole) {
 		err = area_remove(space, cursor);
@@ -146,9 +122,8 @@ static int join_right(struct seam_space *space, struct cursor *cursor, struct ou
 
 	joined.start = o->range.start;
 	joined.pgoff = o->range.pgoff;
-	joined.attr = survivor_attr(space, &o->next, &o->range, NULL);
 	joined.anon = survivor_anon(&o->next, &o->range, NULL);
-	if (!joined.attr)
+	if (!join_keep_sticky(space, &joined, area_flags(space, &o->range)))
 		return -SEAM_EALLOC;
 	if (o->whole)
 		err = area_remove(space, cursor);

@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_4_18 = {
 	.name = "linux-4.18",
-	.source = "from sources",
+	.source = "sources",
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {
@@ -18,5 +18,6 @@ const struct seam_policy policy_linux_4_18 = {
 		RULE(close, 1),
 		RULE(special, 1),
 		RULE(clear_first, 1),
+		RULE(onfault_access, 1),
 	},
 };

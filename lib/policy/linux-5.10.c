@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_5_10 = {
 	.name = "linux-5.10",
-	.source = "Linux 5.10.262",
+	.source = "sources, and probes of Linux 5.10.262",
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {
@@ -21,5 +21,6 @@ const struct seam_policy policy_linux_5_10 = {
 		RULE(dontunmap, 1),
 		RULE(mremap_room, 1),
 		RULE(advices, 1),
+		RULE(onfault_access, 1),
 	},
 };

@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_5_14 = {
 	.name = "linux-5.14",
-	.source = "from sources",
+	.source = "sources",
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {
@@ -21,5 +21,6 @@ const struct seam_policy policy_linux_5_14 = {
 		RULE(dontunmap, 2),
 		RULE(mremap_room, 1),
 		RULE(advices, 2),
+		RULE(onfault_access, 1),
 	},
 };

@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_5_4 = {
 	.name = "linux-5.4",
-	.source = "from sources",
+	.source = "sources",
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {
@@ -20,5 +20,6 @@ const struct seam_policy policy_linux_5_4 = {
 		RULE(clear_first, 1),
 		RULE(mremap_room, 1),
 		RULE(advices, 1),
+		RULE(onfault_access, 1),
 	},
 };

@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_6_1 = {
 	.name = "linux-6.1",
-	.source = "Linux 6.1.192",
+	.source = "sources, and probes of Linux 6.1.192",
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {

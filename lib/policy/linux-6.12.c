@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_6_12 = {
 	.name = "linux-6.12",
-	.source = "Linux 6.12.118",
+	.source = "sources, and probes of Linux 6.12.118",
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {

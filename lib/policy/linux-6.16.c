@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_6_16 = {
 	.name = "linux-6.16",
-	.source = "Linux 6.16.12",
+	.source = "sources, and probes of Linux 6.16.12",
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {

@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_6_17 = {
 	.name = "linux-6.17",
-	.source = "Linux 6.17.13",
+	.source = "sources, and probes of Linux 6.17.13",
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {

@@ -4,9 +4,9 @@
 
 const struct seam_policy policy_linux_6_18_44 = {
 	.name = "linux-6.18.44",
-	.source = "Linux 6.18.44",
+	.source = "Linux 6.18.44 running",
 	.calls = &calls_linux,
-	.checked = 0,
+	.checked = 1,
 	.rule = {
 		RULE(area_tree, 4),
 		RULE(anon_vma, 3),

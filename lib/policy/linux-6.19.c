@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_6_19 = {
 	.name = "linux-6.19",
-	.source = "Linux 6.19.14",
+	.source = "sources, and probes of Linux 6.19.14",
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {

@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_6_6 = {
 	.name = "linux-6.6",
-	.source = "from sources",
+	.source = "sources",
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {

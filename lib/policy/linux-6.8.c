@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_6_8 = {
 	.name = "linux-6.8",
-	.source = "from sources",
+	.source = "sources",
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {

@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_7_0 = {
 	.name = "linux-7.0",
-	.source = "Linux 7.0.13",
+	.source = "sources, and probes of Linux 7.0.13",
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {

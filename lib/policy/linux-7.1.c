@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_7_1 = {
 	.name = "linux-7.1",
-	.source = "Linux 7.1.13",
+	.source = "sources, and probes of Linux 7.1.13",
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {

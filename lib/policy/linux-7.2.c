@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_7_2 = {
 	.name = "linux-7.2",
-	.source = "Linux 7.2.13",
+	.source = "sources, and probes of Linux 7.2.13",
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {

@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_7_3 = {
 	.name = "linux-7.3",
-	.source = "Linux 7.3.4",
+	.source = "sources, and probes of Linux 7.3.4",
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {

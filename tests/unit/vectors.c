@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where the living kernels differ: the same calls under each, as kernels running answered them. */
+#include "tests/unit/space.h"
+
+enum { V5_10, V6_1, V6_12, V6_16, V6_17, V6_18, V6_18_44, V7_1, V7_3, NR };
+
+static const char *const policies[NR] = {
+	"linux-5.10", "linux-6.1",     "linux-6.12", "linux-6.16", "linux-6.17",
+	"linux-6.18", "linux-6.18.44", "linux-7.1",  "linux-7.3",
+};
+
+/* Never touched memory was writable once, and is beside memory that never was. */
+static void accounting(struct seam_space *space)
+{
+	map(space, 0, 1, R, 0);
+	map(space, 1, 1, RW, 0);
+	protect(space, 1, 1, R);
+}
+
+static void accounting_touched(struct seam_space *space)
+{
+	map(space, 0, 1, R, 0);
+	map(space, 1, 1, RW, 0);
+	touch(space, 1, 1);
+	protect(space, 1, 1, R);
+}
+
+static void touched_beside_untouched(struct seam_space *space)
+{
+	map(space, 0, 1, RW, 0);
+	map(space, 1, 1, R, 0);
+	protect(space, 1, 1, RW | SEAM_PROT_EXEC);
+	touch(space, 1, 1);
+	protect(space, 1, 1, RW);
+}
+
+static void grown_to_the_next(struct seam_space *space)
+{
+	map(space, 0, 1, RW, 0);
+	map(space, 2, 1, RW, 0);
+	remap(space, 0, 1, 2, 0, 0);
+}
+
+/* The guard flag lies on one side only. */
+static void guarded(struct seam_space *space)
+{
+	map(space, 0, 2, RW, 0);
+	touch(space, 0, 2);
+	map(space, 4, 1, R, 0);
+	seam_space_madvise(space, AT(0), PAGE, SEAM_MADV_GUARD_INSTALL);
+	map(space, 2, 1, RW, 0);
+}
+
+static void on_fault(struct seam_space *space)
+{
+	map(space, 0, 1, NONE, 0);
+	if (seam_space_mlock(space, AT(0), PAGE, SEAM_MLOCK_ONFAULT))
+		map(space, 9, 1, NONE, 0);
+}
+
+static void several_moved(struct seam_space *space)
+{
+	map(space, 0, 1, RW, 0);
+	map(space, 1, 1, R, 0);
+	remap(space, 0, 2, 2, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 10);
+}
+
+static const struct {
+	const char *what;
+	void (*calls)(struct seam_space *space);
+	const char *maps[NR]; /* NULL: as the one before */
+} rows[] = {
+	{ "rw to r of untouched memory, beside r", accounting, { "0-1r- 1-2r-A", NULL, "0-2r-" } },
+	{ "rw to r of touched memory, beside r", accounting_touched, { "0-1r- 1-2r-A:1" } },
+	{ "touched memory made to fit untouched",
+	  touched_beside_untouched,
+	  { "0-1rwA 1-2rwA:1", NULL, NULL, "0-2rwA:1" } },
+	{ "growth up to the next area", grown_to_the_next, { "0-2rwA 2-3rwA", "0-3rwA" } },
+	{ "a guard, and a new neighbour", guarded, { "0-3rwA:1 4-5r-" } },
+	{ "lock on fault where no access is allowed", on_fault, { "0-1--L 9-10--", "0-1--L" } },
+	{ "two areas moved at once",
+	  several_moved,
+	  { "0-1rwA 1-2r-", NULL, NULL, NULL, "10-11rwA 11-12r-" } },
+};
+
+int main(void)
+{
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *expected = NULL;
+
+		for (unsigned int v = 0; v < NR; v++) {
+			struct seam_space *space = space_of(policies[v]);
+
+			expected = rows[i].maps[v] ? rows[i].maps[v] : expected;
+			rows[i].calls(space);
+			holds(space, SHOW_ACCOUNT, expected, rows[i].what);
+			seam_space_destroy(space);
+		}
+	}
+	return tap_done();
+}
