@@ -7,12 +7,24 @@
 #include <string.h>
 
 #include "trace/data.h"
+#include "trace/grow.h"
 #include "trace/importer.h"
+
+#define MAX_COMM 16 /* TASK_COMM_LEN: the kernel's names are shorter */
+
+/* A space between its EVENT_SPACE and its EVENT_END. */
+struct life {
+	bool lives;
+	uint32_t pid; /* its last user's */
+};
 
 struct data_state {
 	struct data_reader *reader;
 	char *stack_text; /* of the last stack asked for */
 	size_t stack_room;
+	struct life *lives; /* by number of the space */
+	uint32_t nr_lives, room_lives;
+	uint32_t nr_ended; /* at the end of the trace: spaces looked at */
 };
 
 static int data_open(struct trace *trace)
@@ -26,11 +38,75 @@ static int data_open(struct trace *trace)
 				&trace->error);
 }
 
-static int data_next(struct trace *trace, struct event *ret_event)
+static bool space_lives(const struct data_state *s, uint64_t space)
+{
+	return space < s->nr_lives && s->lives[space].lives;
+}
+
+static int begin_life(struct trace *trace, const struct event *event)
 {
 	struct data_state *s = trace->state;
 
-	return data_reader_next(s->reader, ret_event, &trace->error);
+	if (event->space != s->nr_lives)
+		return trace_fail(trace, 0,
+				  "block %" PRIu32 ": space %" PRIu32 " where %" PRIu32 " was due",
+				  event->line, event->space, s->nr_lives);
+	if (event->born > BORN_FORK || (event->born == BORN_FORK && !space_lives(s, event->arg[0])))
+		return trace_fail(trace, 0,
+				  "block %" PRIu32 ": space %" PRIu32
+				  " of a parent that does not live",
+				  event->line, event->space);
+	if (grow(&s->lives, s->nr_lives, &s->room_lives, sizeof(*s->lives)))
+		return -ENOMEM;
+	s->lives[s->nr_lives++] = (struct life) { true, event->pid };
+	return 1;
+}
+
+/* What every reader of events may rely on. */
+static int check_event(struct trace *trace, const struct event *event)
+{
+	struct data_state *s = trace->state;
+
+	if (event->kind == EVENT_SPACE)
+		return begin_life(trace, event);
+	if (!space_lives(s, event->space))
+		return trace_fail(trace, 0,
+				  "block %" PRIu32 ": an event of space %" PRIu32
+				  ", which does not live",
+				  event->line, event->space);
+	s->lives[event->space].pid = event->pid;
+	if (event->kind == EVENT_END)
+		s->lives[event->space].lives = false;
+	if ((event->kind == EVENT_COMM && (!event->text || strlen(event->text) >= MAX_COMM)) ||
+	    (event->kind == EVENT_CHANGE && event->arg[0] >= event->arg[1]))
+		return trace_fail(trace, 0, "block %" PRIu32 ": a damaged record", event->line);
+	return 1;
+}
+
+/* The recording ended before these spaces did. */
+static int end_life(struct data_state *s, struct event *ret_event)
+{
+	while (s->nr_ended < s->nr_lives && !s->lives[s->nr_ended].lives)
+		s->nr_ended++;
+	if (s->nr_ended == s->nr_lives)
+		return 0;
+	*ret_event = (struct event) { .kind = EVENT_END,
+				      .flags = EVENT_EXIT_AT_END,
+				      .space = s->nr_ended,
+				      .pid = s->lives[s->nr_ended].pid,
+				      .tid = s->lives[s->nr_ended].pid };
+	s->lives[s->nr_ended].lives = false;
+	return 1;
+}
+
+static int data_next(struct trace *trace, struct event *ret_event)
+{
+	struct data_state *s = trace->state;
+	int ret = data_reader_next(s->reader, ret_event, &trace->error);
+
+	if (ret > 0)
+		return check_event(trace, ret_event);
+	return ret ? ret : end_life(s, ret_event);
 }
 
 static const struct trace_file *data_file(const struct trace *trace, uint32_t id)
@@ -75,6 +151,7 @@ static void data_close(struct trace *trace)
 		return;
 	if (s->reader)
 		data_reader_close(s->reader);
+	free(s->lives);
 	free(s->stack_text);
 	free(s);
 }
