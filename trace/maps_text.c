@@ -122,11 +122,12 @@ static uint32_t traits_of(const char *name)
 
 static int set_name(struct reader *reader, struct snapshot_area *area, const char *text, size_t len)
 {
-	char *copy = strndup(text, len);
+	char *copy = malloc(len + 1);
 	uint32_t id;
 
 	if (!copy)
 		return -ENOMEM;
+	memcpy(copy, text, len);
 	id = snapshot_text(reader->snapshot, copy, decode_entities(copy, len), &area->name);
 	free(copy);
 	if (!id)

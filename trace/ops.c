@@ -404,6 +404,15 @@ static int add_files(struct trace *trace)
 	return 0;
 }
 
+/* Is there no operation in the next line? */
+static bool at_comment(const struct ops_state *s)
+{
+	const char *at = s->at, *end = line_end(at, s->end);
+
+	scan_blanks(&at, end);
+	return at == end || *at == '#';
+}
+
 /* Takes the comments that stand in front, so that their facts are known from the start. */
 static int read_head(struct trace *trace)
 {
@@ -411,7 +420,7 @@ static int read_head(struct trace *trace)
 	struct event unused;
 	int r = 0;
 
-	while (!r && s->at < s->end && (*s->at == '#' || *s->at == '\n' || *s->at == '\r'))
+	while (!r && s->at < s->end && at_comment(s))
 		r = take_line(trace, &unused);
 	return r;
 }

@@ -49,9 +49,9 @@ ok(len(changed) == 3 and d.fact('cut') == '1', 'cut in its last line', d.lines)
 
 # What kernels print
 d, changed = read('08048000-08056000 r-xp 00000000 103:03 1 /bin/a b\n08056000-08058000 rw-p 0000d000 fe:00 1 /bin/a b (deleted)\n'
-                  '40000000-40013000 r-xp 00000000 08:02 2 /tmp/new\\012line\n40013000-40014000 rw-p 00000000 00:00 0\n'
+                  '40000000-40013000 r-xp 00000000 08:02 2 /srv/new\\012line\n40013000-40014000 rw-p 00000000 00:00 0\n'
                   'bfffe000-c0000000 rwxp fffff000 00:00 0\n')
-ok([a['name'] for a in changed] == ['/bin/a b', '/bin/a b (deleted)', '/tmp/new\\012line', '', ''] and changed[0]['dev'] == '103:3' and
+ok([a['name'] for a in changed] == ['/bin/a b', '/bin/a b (deleted)', '/srv/new\\012line', '', ''] and changed[0]['dev'] == '103:3' and
    changed[1]['pgoff'] == 'd' and changed[4]['pgoff'] == '0', 'eight digits, odd names and devices', d.lines)
 d, changed = read('7f0000000000-7f0000001000 rw-s 00000000 00:01 1024 /dev/zero (deleted)\n7f0000001000-7f0000002000 rw-s 00000000 00:01 1025 /dev/zero (deleted)\n'
                   '7f0000002000-7f0000003000 rw-s 00000000 00:01 0 /SYSV00000000 (deleted)\n7f0000003000-7f0000004000 rw-s 00000000 00:01 7 /memfd:x (deleted)\n'
@@ -69,6 +69,9 @@ ok(len(changed) == 1, 'WSL 1 prints - for private', d.lines)
 d, changed = read('000000400000-000000401000 r-xp 0000000000 /bin/moss\n000000401000-000000402000 r-xp 0000001000 /bin/moss\n000000402000-000000403000 rw-p 0000000000\n')
 ok([a['file'] for a in changed][0] == [a['file'] for a in changed][1] != '0' and changed[2]['file'] == '0' and changed[1]['pgoff'] == '1',
    'no device: files by their names', d.lines)
+
+d, changed = read(LIBC.replace('libc', 'a&lt;b&amp;c'))
+ok(changed[0]['name'] == '/usr/lib/a<b&c.so.6', 'entities in a name', d.lines)
 
 # Two reads are not one moment
 d, changed = read(HEAP + LIBC + ANON + LIBC + ANON + '7f0000028000-7f0000029000 rw-p 00000000 00:00 0 \n')

@@ -37,6 +37,9 @@ ok(d.plain_calls() == ['brk(0) = 0', 'brk(1) = 0', 'brk($2+0) = 0'] and d.fact('
 d = dump('#map-every x\nbrk 0\n')
 ok(len(d.trouble()) == 1 and 'line=1' in d.trouble()[0], 'a bad first line', d.lines)
 
+d = dump('\r\rfork\r\n\r\n')
+ok(d.plain_calls() == ['fork() = 0'] and len(d.of('space')) == 2, 'blanks in front of the first operation', d.lines)
+
 total = 0
 for path in sorted(glob.glob(os.path.join(DATA, 'history', '*.ops'))):
     with open(path) as f:
