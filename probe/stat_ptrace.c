@@ -381,22 +381,22 @@ int stat_follow_traced(struct stat_tree *tree, struct launch *launch)
 {
 	struct follower follower = { .tree = tree, .launched = launch->pid };
 	struct stat_pace pace;
-	uint64_t began_ns, now;
+	uint64_t began_ns;
 
 	if (ptrace(PTRACE_SEIZE, launch->pid, NULL, trace_options))
 		return -errno;
 	began_ns = clock_ns();
 	launch_open_gate(launch);
-	stat_pace_start(&pace, began_ns);
+	stat_pace_start(&pace);
 	while (!take_events(&follower, began_ns)) {
 		launch_sleep(launch, pace.next_ns);
-		now = clock_ns();
-		if (now < pace.next_ns)
+		if (clock_ns() < pace.next_ns)
 			continue;
+		stat_pace_look(&pace);
 		if (follower.nr_waiting)
 			take_orphans(&follower);
 		look_all(&follower);
-		stat_pace_looked(&pace, now);
+		stat_pace_looked(&pace);
 	}
 	/* one more count of what goes on */
 	look_all(&follower);

@@ -235,7 +235,7 @@ int stat_follow_sampled(struct stat_tree *tree, struct launch *launch)
 	struct sampler sampler = { .tree = tree };
 	struct stat_pace pace;
 	struct rusage usage;
-	uint64_t began_ns, now;
+	uint64_t began_ns;
 	int wait_status;
 	char children[48];
 
@@ -248,14 +248,14 @@ int stat_follow_sampled(struct stat_tree *tree, struct launch *launch)
 	tree->launched_only = access(children, R_OK);
 	began_ns = clock_ns();
 	launch_open_gate(launch);
-	stat_pace_start(&pace, began_ns);
+	stat_pace_start(&pace);
 	while (wait4(launch->pid, &wait_status, WNOHANG, &usage) == 0) {
 		launch_sleep(launch, pace.next_ns);
-		now = clock_ns();
-		if (now < pace.next_ns || !launch_is_running(launch))
+		if (clock_ns() < pace.next_ns || !launch_is_running(launch))
 			continue;
+		stat_pace_look(&pace);
 		look_all(&sampler);
-		stat_pace_looked(&pace, now);
+		stat_pace_looked(&pace);
 	}
 	stat_tree_ended(tree, began_ns, wait_status, &usage);
 	look_all(&sampler);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "probe/procfs.h"
 
@@ -13,20 +14,33 @@
 #define LONGEST_PERIOD_NS UINT64_C(10000000)
 #define LOOK_SHARE 50
 
-void stat_pace_start(struct stat_pace *pace, uint64_t now_ns)
+/* What seam itself has used: on a busy machine the clock would tell of others. */
+static uint64_t used_ns(void)
 {
-	pace->period_ns = SHORTEST_PERIOD_NS;
-	pace->next_ns = now_ns + pace->period_ns;
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
 }
 
-void stat_pace_looked(struct stat_pace *pace, uint64_t began_ns)
+void stat_pace_start(struct stat_pace *pace)
 {
-	uint64_t now = clock_ns(), cost = now - began_ns;
+	pace->period_ns = SHORTEST_PERIOD_NS;
+	pace->next_ns = clock_ns() + pace->period_ns;
+}
+
+void stat_pace_look(struct stat_pace *pace)
+{
+	pace->began_ns = used_ns();
+}
+
+void stat_pace_looked(struct stat_pace *pace)
+{
+	uint64_t rest_ns = (used_ns() - pace->began_ns) * LOOK_SHARE;
 
 	if (pace->period_ns < LONGEST_PERIOD_NS)
 		pace->period_ns += pace->period_ns / 4;
-	pace->next_ns =
-		now + (cost * LOOK_SHARE > pace->period_ns ? cost * LOOK_SHARE : pace->period_ns);
+	pace->next_ns = clock_ns() + (rest_ns > pace->period_ns ? rest_ns : pace->period_ns);
 }
 
 size_t stat_tree_add(struct stat_tree *tree, pid_t pid)

@@ -52,12 +52,13 @@ void stat_tree_free(struct stat_tree *tree);
 
 #define STAT_NO_SPACE SIZE_MAX
 
-/* How often to look: never more than a fiftieth of the time is spent on it. */
+/* How often to look: seam works a fiftieth of the time at most. The next look is due at next_ns. */
 struct stat_pace {
-	uint64_t next_ns, period_ns;
+	uint64_t next_ns, period_ns, began_ns;
 };
-void stat_pace_start(struct stat_pace *pace, uint64_t now_ns);
-void stat_pace_looked(struct stat_pace *pace, uint64_t began_ns);
+void stat_pace_start(struct stat_pace *pace);
+void stat_pace_look(struct stat_pace *pace);
+void stat_pace_looked(struct stat_pace *pace);
 
 /* A new space; its index, or STAT_NO_SPACE after noting that memory ran out. */
 size_t stat_tree_add(struct stat_tree *tree, pid_t pid);
