@@ -23,7 +23,8 @@ struct trace_host {
 	uint32_t page_shift, address_bits;
 	uint64_t max_areas, min_addr, stack_gap;
 	uint32_t overcommit;
-	uint32_t tells_touches; /* 1: what joining depends on was asked, and stands in EVENT_TOUCHes */
+	uint32_t
+		tells_touches; /* 1: what joining depends on was asked, and stands in EVENT_TOUCHes */
 	char thp[16];
 };
 
