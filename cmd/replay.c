@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/policy.h"
 #include "cmd/replay_screen.h"
+#include "cmd/trace_kernel.h"
 #include "face/replay.h"
 #include "face/replay_ops.h"
 #include "replay/replay.h"
@@ -213,49 +213,6 @@ static int parse_options(struct options *options, int argc, char **argv)
 	return EXIT_DONE;
 }
 
-static int say_error(const struct options *options, int err, const struct trace_error *error)
-{
-	if (!error->text[0])
-		return cmd_fail(EXIT_FAILED, "%s: %s", options->file, strerror(-err));
-	if (error->line)
-		return cmd_fail(EXIT_FAILED, "%s:%" PRIu64 ": %s", options->file, error->line,
-				error->text);
-	return cmd_fail(EXIT_FAILED, "%s: %s", options->file, error->text);
-}
-
-/* The kernel that the trace was made under: this one, or the newest known that is not newer. */
-static int recorded_kernel(const struct options *options, struct source *source,
-			   struct seam_policy *ret_policy)
-{
-	struct trace_error error = { 0 };
-	struct trace *trace;
-	int err = trace_open(source, &options->replay.trace, &trace, &error), r;
-
-	if (err)
-		return say_error(options, err, &error);
-	r = cmd_policy_of_release(&cmd_replay, trace_facts(trace)->host.release, ret_policy);
-	trace_close(trace);
-	return r;
-}
-
-/* "recorded", with the rules behind it. */
-static int read_recorded(const struct options *options, struct source *source, const char *spec,
-			 struct replay_kernel *kernel)
-{
-	const char *rules = strchr(spec, ','), *bad;
-	int r = recorded_kernel(options, source, &kernel->policy);
-
-	kernel->recorded = true;
-	if (!r && rules && seam_policy_change(&kernel->policy, rules + 1, &bad))
-		r = cmd_usage(&cmd_replay, "--kernel %s: no such rule or value: %s", spec, bad);
-	return r;
-}
-
-static bool is_recorded(const char *spec)
-{
-	return !strncmp(spec, "recorded", 8) && (!spec[8] || spec[8] == ',');
-}
-
 static int read_kernels(struct options *options, struct source *source,
 			struct replay_kernel *kernels)
 {
@@ -265,9 +222,8 @@ static int read_kernels(struct options *options, struct source *source,
 		options->specs[options->nr_specs++] = source->kind == SOURCE_OPS ? "linux-host"
 										 : "recorded";
 	for (unsigned int i = 0; !r && i < options->nr_specs; i++)
-		r = is_recorded(options->specs[i])
-			    ? read_recorded(options, source, options->specs[i], &kernels[i])
-			    : cmd_policy(&cmd_replay, options->specs[i], true, &kernels[i].policy);
+		r = cmd_trace_kernel(&cmd_replay, options->specs[i], source, &options->replay.trace,
+				     &kernels[i]);
 	options->replay.kernels = kernels;
 	options->replay.nr_kernels = options->nr_specs;
 	return r;
@@ -296,7 +252,7 @@ static int write_ops(struct options *options, struct source *source, FILE *out)
 		ops_begin(&writer, &one.kernels->policy, options->file, &watcher);
 		err = replay_run(source, &one, &report, &error);
 		if (err && err != -ECANCELED)
-			r = say_error(options, err, &error);
+			r = cmd_trace_error(source, err, &error);
 		replay_report_free(&report);
 	}
 	return r;
@@ -309,7 +265,7 @@ static int write_report(struct options *options, struct source *source, FILE *ou
 	int r = EXIT_DONE, err = replay_run(source, &options->replay, &report, &error);
 
 	if (err)
-		r = say_error(options, err, &error);
+		r = cmd_trace_error(source, err, &error);
 	else if (options->format == FORMAT_JSON)
 		replay_json(&report, options->replay.keep_maps, out);
 	else

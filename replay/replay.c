@@ -67,6 +67,40 @@ static int set_comm(struct replay_process *process, const char *comm)
 	return 0;
 }
 
+static const struct seam_space *space_of(const struct lane *lane, const struct event *event)
+{
+	return event->space < lane->nr_mms ? lane->mms[event->space].space : NULL;
+}
+
+static bool watch(const struct pass *pass, const struct lane *lane, const struct event *event,
+		  const struct replay_outcome *outcome)
+{
+	const struct replay_watcher *watcher = pass->options->watcher;
+
+	if (!watcher || !watcher->after_call)
+		return true;
+	return watcher->after_call(watcher->ctx, lane->number, event, outcome,
+				   space_of(lane, event));
+}
+
+static void watch_before(const struct pass *pass, const struct lane *lane,
+			 const struct event *event)
+{
+	const struct replay_watcher *watcher = pass->options->watcher;
+
+	if (watcher && watcher->before_call)
+		watcher->before_call(watcher->ctx, lane->number, event, space_of(lane, event));
+}
+
+static void watch_begin(const struct pass *pass, const struct lane *lane, const struct event *event)
+{
+	const struct replay_watcher *watcher = pass->options->watcher;
+	const struct seam_space *space = space_of(lane, event);
+
+	if (watcher && watcher->after_begin && space)
+		watcher->after_begin(watcher->ctx, lane->number, event, space);
+}
+
 static int begin_space(struct pass *pass, const struct event *event)
 {
 	struct replay_process *process;
@@ -94,21 +128,11 @@ static int begin_space(struct pass *pass, const struct event *event)
 		if (!r && event->born == BORN_FORK && event->flags & EVENT_AREAS_KNOWN &&
 		    pass->lanes[i].kernel->recorded)
 			r = truth_check(&pass->lanes[i], event, report);
+		if (!r)
+			watch_begin(pass, &pass->lanes[i], event);
 	}
 	report->i386 |= event->born != BORN_FORK && !layout.wide;
 	return r;
-}
-
-static bool watch(const struct pass *pass, const struct lane *lane, const struct event *event,
-		  const struct replay_outcome *outcome)
-{
-	const struct replay_watcher *watcher = pass->options->watcher;
-	struct seam_space *space = event->space < lane->nr_mms ? lane->mms[event->space].space
-							       : NULL;
-
-	if (!watcher || !watcher->after_call)
-		return true;
-	return watcher->after_call(watcher->ctx, lane->number, event, outcome, space);
 }
 
 static int make_call(struct pass *pass, const struct event *event)
@@ -124,6 +148,7 @@ static int make_call(struct pass *pass, const struct event *event)
 	if (event->space < report->nr_processes)
 		report->processes[event->space].pid = event->pid;
 	for (unsigned int i = 0; i < pass->nr_lanes; i++) {
+		watch_before(pass, &pass->lanes[i], event);
 		r = lane_call(&pass->lanes[i], event, pass->nr_calls, &outcome);
 		if (r)
 			return r;
@@ -307,6 +332,12 @@ int replay_run(struct source *source, const struct replay_options *options,
 				     "applied to user space up to 2^47 - 4096, searched from "
 				     "0x2aaaaaaab000 upward");
 	return r;
+}
+
+bool replay_failed(const struct event *event, const struct replay_outcome *outcome)
+{
+	return outcome->answer != ANSWER_SKIPPED &&
+	       lane_is_failure(event, event->arg, outcome->result);
 }
 
 void replay_report_free(struct replay_report *report)

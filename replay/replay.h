@@ -52,6 +52,12 @@ struct replay_outcome {
 
 /* Sees what happens as it happens; members may be NULL. */
 struct replay_watcher {
+	/* A space has begun, with what it starts with. */
+	void (*after_begin)(void *ctx, unsigned int kernel, const struct event *event,
+			    const struct seam_space *space);
+	/* @space is NULL when it is not there. */
+	void (*before_call)(void *ctx, unsigned int kernel, const struct event *event,
+			    const struct seam_space *space);
 	/* After a call under a kernel; @space is NULL when it is not there. False ends the replay. */
 	bool (*after_call)(void *ctx, unsigned int kernel, const struct event *event,
 			   const struct replay_outcome *outcome, const struct seam_space *space);
@@ -164,6 +170,8 @@ struct replay_report {
  */
 int replay_run(struct source *source, const struct replay_options *options,
 	       struct replay_report *ret_report, struct trace_error *ret_error);
+/* Did the call fail? A break that is not the one asked for is how brk does. */
+bool replay_failed(const struct event *event, const struct replay_outcome *outcome);
 void replay_report_free(struct replay_report *report);
 
 #endif

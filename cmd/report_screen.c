@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The largest process and what became of its areas; then who made them. */
+#include "cmd/report_screen.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/sentences.h"
+#include "findings/causes.h"
+#include "ui/table.h"
+
+#define CURVE_WIDTH 48
+#define MAX_CAUSES 6
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void print_growth(const struct growth *growth, FILE *out)
+{
+	char text[SHORT_TEXT];
+
+	fprintf(out, "they %s", growth_text(growth->kind));
+	if (growth->kind == GROWTH_growing && growth->has_rate) {
+		if (growth->per_minute >= 10)
+			fprintf(out, ", by %s a minute",
+				count_text(text, (uint64_t)growth->per_minute));
+		else
+			fprintf(out, ", by %.1f a minute", growth->per_minute);
+	}
+	if (growth->reaches_limit) {
+		fputs(", the limit in about ", out);
+		say_minutes(growth->minutes_to_limit, out);
+	}
+}
+
+/* "seam.data: java 4711 held 211 of 65,530 mappings at its peak, 198 at its end; they ..." */
+static void print_answer(const struct activity *a, const struct report_screen *screen,
+			 uint32_t largest, FILE *out)
+{
+	const struct replay_process *process = &a->replay.processes[largest];
+	const struct replay_mm *mm = &a->replay.results[0].mms[largest];
+	const struct activity_space *space = &a->spaces[largest];
+	char peak[SHORT_TEXT], limit[SHORT_TEXT], end[SHORT_TEXT];
+
+	fprintf(out, "%s: %s", base_name(screen->file),
+		*process->comm ? process->comm : "the process");
+	if (process->pid)
+		fprintf(out, " %" PRIu32, process->pid);
+	fprintf(out, " held %s of %s mappings at its peak, %s at its end; ",
+		count_text(peak, mm->areas_peak), count_text(limit, space->limit),
+		count_text(end, mm->areas_end));
+	print_growth(&space->growth, out);
+	fputs(".\n", out);
+}
+
+/* The count over its calls, as a curve of one line. */
+static void print_curve(const struct series *series, FILE *out)
+{
+	static const char *const heights[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	char least_text[SHORT_TEXT], most_text[SHORT_TEXT];
+	uint64_t least = UINT64_MAX, most = 0;
+	uint32_t width = series->nr < CURVE_WIDTH ? series->nr : CURVE_WIDTH;
+
+	if (series->nr < 2)
+		return;
+	for (uint32_t i = 0; i < series->nr; i++) {
+		least = series->points[i].least < least ? series->points[i].least : least;
+		most = series->points[i].most > most ? series->points[i].most : most;
+	}
+	fprintf(out, "over its %s calls  ",
+		count_text(most_text, (series->nr - 1) * series->stride + series->in_last));
+	for (uint32_t i = 0; i < width; i++) {
+		uint64_t areas = series->points[(uint64_t)(i + 1) * series->nr / width - 1].areas;
+
+		fputs(heights[most > least ? (areas - least) * 7 / (most - least) : 0], out);
+	}
+	fprintf(out, "  %s to %s\n", count_text(least_text, least), count_text(most_text, most));
+}
+
+static void cell_count(struct table *table, uint64_t value)
+{
+	char text[SHORT_TEXT];
+
+	table_cell(table, "%s", count_text(text, value));
+}
+
+static int print_table(const struct activity *a, enum activity_kind kind,
+		       const struct report_screen *screen, FILE *out)
+{
+	static const char *const titles[] = { "CALL", "THREAD", "FILE", "CALL SITE" };
+	const struct activity_table *rows = &a->tables[kind];
+	struct column columns[] = {
+		{ "CALLS", ALIGN_RIGHT, false },    { "MADE", ALIGN_RIGHT, false },
+		{ "REMOVED", ALIGN_RIGHT, false },  { "SPLITS", ALIGN_RIGHT, false },
+		{ "JOINS", ALIGN_RIGHT, false },    { "REFUSED", ALIGN_RIGHT, false },
+		{ "FAILED", ALIGN_RIGHT, false },   { "AT END", ALIGN_RIGHT, false },
+		{ titles[kind], ALIGN_LEFT, true },
+	};
+	bool at_end = kind == ACTIVITY_BY_file;
+	struct table *table;
+	char count[SHORT_TEXT];
+
+	if (!at_end)
+		columns[7] = columns[8];
+	fputc('\n', out);
+	table = table_new(columns, at_end ? 9 : 8);
+	for (uint32_t i = 0; i < rows->nr && i < screen->top; i++) {
+		const struct activity_counts *counts = &rows->rows[i].counts;
+
+		cell_count(table, counts->calls);
+		cell_count(table, counts->made);
+		cell_count(table, counts->removed);
+		cell_count(table, counts->splits);
+		cell_count(table, counts->joins);
+		cell_count(table, counts->refused);
+		cell_count(table, counts->failed);
+		if (at_end)
+			cell_count(table, rows->rows[i].areas_end);
+		table_cell(table, "%s", rows->rows[i].name);
+	}
+	if (table_print(table, out, !screen->no_header))
+		return -ENOMEM;
+	if (rows->nr > screen->top)
+		fprintf(out, "and %s more\n", count_text(count, rows->nr - screen->top));
+	return 0;
+}
+
+static void print_causes(const struct activity *a, FILE *out)
+{
+	char text[CAUSES_TEXT_SIZE], count[SHORT_TEXT];
+
+	if (!a->nr_causes)
+		return;
+	fputs("\nAt the end of the processes neighbours were apart by", out);
+	for (uint32_t i = 0; i < a->nr_causes && i < MAX_CAUSES; i++)
+		fprintf(out, "%s %s (%s)", i ? "," : "", causes_text(text, a->causes[i].causes),
+			count_text(count, a->causes[i].pairs));
+	fprintf(out, "%s.\n", a->nr_causes > MAX_CAUSES ? " and others" : "");
+}
+
+static void print_failures(const struct activity *a, const struct report_screen *screen, FILE *out)
+{
+	char count[SHORT_TEXT], first[SHORT_TEXT];
+
+	if (!a->nr_failures)
+		return;
+	fputs("\nCalls that failed:\n", out);
+	for (uint32_t i = 0; i < a->nr_failures && i < screen->top; i++) {
+		const struct activity_failure *failure = &a->failures[i];
+		const char *error = failure->result < 0 ? strerrorname_np((int)-failure->result)
+							: "refused";
+
+		fprintf(out, "  %s %s %s, first call %s of process %" PRIu32 "\n",
+			count_text(count, failure->calls), trace_call_name(failure->call),
+			error ? error : "error", count_text(first, failure->first_call),
+			failure->first_pid);
+	}
+}
+
+static void print_notes(const struct activity *a, FILE *out)
+{
+	const struct trace_facts *facts = &a->replay.facts;
+
+	if (!a->has_stacks)
+		fputs("\nThe trace has no call stacks: who called is not known (seam record "
+		      "--stacks, strace -k).\n",
+		      out);
+	if (facts->complete)
+		return;
+	fputs("Not complete: ", out);
+	for (unsigned int i = 0; i < facts->nr_reasons; i++)
+		fprintf(out, "%s%s", i ? "; " : "", facts->incomplete_because[i]);
+	fputs(".\n", out);
+}
+
+int report_screen(const struct activity *a, const struct report_screen *screen, FILE *out)
+{
+	uint32_t largest = activity_largest(a);
+	int err = 0;
+
+	if (largest >= a->nr_spaces) {
+		fprintf(out, "%s: no process in it changes its mappings.\n",
+			base_name(screen->file));
+		return 0;
+	}
+	print_answer(a, screen, largest, out);
+	print_curve(&a->spaces[largest].series, out);
+	for (unsigned int kind = 0; !err && kind < ACTIVITY_NR_KINDS; kind++)
+		if (a->tables[kind].nr)
+			err = print_table(a, (enum activity_kind)kind, screen, out);
+	print_causes(a, out);
+	print_failures(a, screen, out);
+	print_notes(a, out);
+	return err;
+}
