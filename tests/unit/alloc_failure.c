@@ -49,7 +49,7 @@ static void *resize(void *ctx, void *ptr, size_t old_size, size_t size)
 /* All that can be seen of a space. */
 struct picture {
 	struct seam_area areas[512];
-	unsigned int nr;
+	uint64_t nr;
 	struct seam_stats stats;
 	struct seam_totals totals;
 	uint64_t brk;
