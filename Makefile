@@ -3,7 +3,7 @@
 BUILD := build
 
 all: $(BUILD)/build.ninja
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) product
 
 $(BUILD)/build.ninja:
 	@command -v meson >/dev/null || { echo "seam: meson is missing; 'scripts/bootstrap build' installs it" >&2; exit 1; }
