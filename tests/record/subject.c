@@ -181,7 +181,7 @@ static void *churn_for_ever(void *arg)
 	return NULL;
 }
 
-static int exec_from_thread_role(int unused)
+static __attribute__((noreturn)) int exec_from_thread_role(int unused)
 {
 	pthread_t thread;
 
@@ -201,7 +201,7 @@ static void *outlive(void *arg)
 	_exit(8);
 }
 
-static int leader_exits_role(int unused)
+static __attribute__((noreturn)) int leader_exits_role(int unused)
 {
 	pthread_t thread;
 
@@ -215,7 +215,7 @@ static int status_role(int status)
 	return status;
 }
 
-static int killed_role(int sig)
+static __attribute__((noreturn)) int killed_role(int sig)
 {
 	puts("killed");
 	fflush(stdout);
@@ -425,8 +425,11 @@ static int maps_role(int unused)
 	for (int i = 0; i < 64; i += 4)
 		mprotect(p + i * PAGE, PAGE, PROT_READ);
 	munmap(p + 33 * PAGE, 2 * PAGE);
-	/* apart by their anon_vma alone, under Linux */
-	p = map(8);
+	/* apart by their anon_vma alone, under Linux: with no neighbour to take one from */
+	p = map(24);
+	mprotect(p, 24 * PAGE, PROT_NONE);
+	p += 8 * PAGE;
+	mprotect(p, 8 * PAGE, PROT_READ | PROT_WRITE);
 	mprotect(p + 3 * PAGE, PAGE, PROT_NONE);
 	p[0] = 1;
 	p[4 * PAGE] = 1;

@@ -1,0 +1,324 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""record.py SEAM SUBJECT CUTS [SUBJECT32]: programs that are hard to record do the same as alone, and what
+was recorded of them is what the kernel did."""
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+from tap import done, is_root, ok, skip  # noqa: E402
+
+SEAM, SUBJECT, CUTS = map(os.path.realpath, sys.argv[1:4])
+SUBJECT32 = os.path.realpath(sys.argv[4]) if len(sys.argv) > 4 else None
+NOBODY = 65534
+MODES = {'filter': [], 'survive': ['--survive']}
+scratch = tempfile.mkdtemp()
+os.chmod(scratch, 0o777)
+os.chdir(scratch)
+DATA = os.path.join(scratch, 'recording')
+
+
+def run(*words, **keywords):
+    keywords = {'stdin': subprocess.DEVNULL, 'capture_output': True, 'text': True, 'timeout': 120} | keywords
+    return subprocess.run(words, **keywords)
+
+
+def record(*program, options=(), **keywords):
+    return run(SEAM, 'record', '-o', DATA, *options, '--', *program, **keywords)
+
+
+def replay(*options, path=DATA):
+    seen = run(SEAM, 'replay', '--json', *options, path)
+    return json.loads(seen.stdout) if seen.stdout else {'trace': {}, 'error': seen.stderr}
+
+
+def as_it_was(what, differences=0, **expected):
+    """The recording is whole, and the model with its calls has the maps that the kernel had."""
+    trace = replay()['trace']
+    ok(trace.get('complete') is True and trace['differences'] <= differences and trace['checkpoints'] > 0 and
+       all(trace[key] == value for key, value in expected.items()), f'{what}: as it happened', trace)
+    return trace
+
+
+# The same outside, and the truth inside
+ROLES = [('threads', '200'), ('spawns', '2'), ('clone-vm',), ('fork', '15'), ('exec-from-thread',),
+         ('leader-exits',), ('status', '4'), ('killed', '9'), ('killed', '15'), ('flock', '20'), ('descriptions',),
+         ('stack', '300'), ('limit',), ('limits',)]
+machine = os.uname().machine
+if machine == 'x86_64':
+    ROLES.append(('compat',))
+for role in ROLES:
+    alone = run(SUBJECT, *role)
+    status = alone.returncode if alone.returncode >= 0 else 128 - alone.returncode
+    for mode, options in MODES.items():
+        if mode == 'survive' and role[0] in ('limit',):
+            continue
+        seen = record(SUBJECT, *role, options=options)
+        ok((seen.returncode, seen.stdout) == (status, alone.stdout), f'{role[0]} ({mode}): the same as alone',
+           alone, seen)
+        ok(re.search(r'^seam: [\d,]+ calls of [\d,]+ process', seen.stderr, re.M) and 'lost 0' in seen.stderr,
+           f'{role[0]} ({mode}): the closing line', seen.stderr)
+        # two threads that touch at the very moment of a call leave the order of their faults open
+        as_it_was(f'{role[0]} ({mode})', differences=1 if role[0] in ('threads', 'fork') else 0)
+
+# 32-bit programs
+if SUBJECT32 and run(SUBJECT32, 'status', '0').returncode == 0:
+    for role in (('threads', '100'), ('spawns', '2'), ('exec-from-thread',), ('flock', '5'), ('maps',)):
+        alone = run(SUBJECT32, *role)
+        seen = record(SUBJECT32, *role)
+        ok(seen.returncode == alone.returncode and (role[0] == 'maps' or seen.stdout == alone.stdout),
+           f'32-bit {role[0]}: the same as alone', alone, seen)
+        as_it_was(f'32-bit {role[0]}', differences=1 if role[0] == 'threads' else 0)
+else:
+    skip('32-bit programs', 'none can be built and run here (gcc -m32 -static)')
+
+
+# What a program sees of its own map
+def lines_of(text):
+    return [' '.join(line.split()[:3]) for line in text.splitlines() if '[vsyscall]' not in line]
+
+
+seen = record(SUBJECT, 'maps')
+made = replay('--maps')
+mine = [f"{int(m['start'], 16):08x}-{int(m['end'], 16):08x} {m['perms']} {int(str(m['offset']), 0):08x}"
+        for m in made['kernels'][0]['processes'][-1]['maps']]
+ok(lines_of(seen.stdout) == mine, 'replay --maps gives the lines of /proc/self/maps', seen.stdout, mine)
+host = run(SEAM, 'replay', '--maps', '--json', '--kernel', 'linux-host,-anon_vma', '--place', 'recorded', DATA)
+other = json.loads(host.stdout)['kernels'][0]['processes'][-1]['maps'] if host.stdout else []
+ok(other and len(other) < len(mine), 'and others when a rule is off', len(other), len(mine), host.stderr)
+
+# Descriptions
+record(SUBJECT, 'descriptions')
+DUMP = os.path.join(os.path.dirname(CUTS), '..', 'trace', 'trace-dump')
+dumped = re.findall(r'file=\d+:(\d+):\w+:/tmp/seam-files', run(DUMP, DATA).stdout) if os.path.exists(DUMP) else []
+if '"descriptions": true' not in record(SUBJECT, 'descriptions', options=['--json']).stderr:
+    skip('open file descriptions', 'pidfd_getfd or kcmp is not allowed here')
+elif not dumped:
+    skip('open file descriptions', 'no trace-dump')
+else:
+    names = {}
+    ok([names.setdefault(d, len(names)) for d in dumped] == [0, 0, 0, 1, 0, 2, 2],
+       'open file descriptions are told apart, also with the same number', dumped)
+
+# As many calls as strace sees
+CALLS = ('brk mmap munmap mprotect mremap madvise mlock mlock2 munlock mlockall munlockall shmat shmdt mbind '
+         'set_mempolicy pkey_mprotect remap_file_pages').split()
+if shutil.which('strace') and run('strace', '-o', '/dev/null', 'true').returncode == 0:
+    for program in (('true',), ('sh', '-c', 'true | cat; ls /'), (SUBJECT, 'spawns', '1'), (SUBJECT, 'stack', '100')):
+        log = os.path.join(scratch, 'strace')
+        run('strace', '-f', '-qq', '-e', 'trace=' + ','.join(CALLS), '-o', log, *program)
+        with open(log) as f:
+            expected = len(re.findall(rf'^\d+ +(?:{"|".join(CALLS)})\(', f.read(), re.M))
+        record(*program)
+        ok(replay()['trace'].get('calls') == expected, f'as many calls as strace sees: {program[0]}',
+           replay()['trace'], expected)
+else:
+    skip('as many calls as strace sees', 'no strace, or it may not trace')
+
+# What the program inherits
+ENVIRONMENT = '''grep -E "Sig[PBIC]|Shd|NoNewPrivs|Cap|Umask|Groups" /proc/self/status; ls /proc/self/fd; ulimit -a; env;
+trap; nice; cat /proc/self/personality /proc/self/oom_score_adj; umask; pwd'''
+
+
+def inherited(*words, ignored=()):
+    def prepare():
+        for sig in ignored:
+            signal.signal(sig, signal.SIG_IGN)
+    seen = run(*words, 'sh', '-c', ENVIRONMENT, preexec_fn=prepare, restore_signals=False)
+    return '\n'.join(line for line in seen.stdout.splitlines() if not line.startswith('_='))
+
+
+for ignored in ((), (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM), (signal.SIGCHLD,)):
+    alone = inherited(ignored=ignored)
+    for mode, options in MODES.items():
+        seen = inherited(SEAM, 'record', '-o', DATA, *options, '--', ignored=ignored)
+        if not is_root():  # without privileges a filter takes no_new_privs
+            alone, seen = (re.sub(r'NoNewPrivs:.*', '', text) for text in (alone, seen))
+        ok(alone == seen, f'what the program inherits ({mode}, {len(ignored)} ignored)', alone, seen)
+
+# Statuses that are seam's
+with open('plain', 'w'):
+    pass
+for program, status in ((('./plain',), 126), (('./none',), 127)):
+    ok(record(*program).returncode == status, f'status {status}')
+for words, status in ((('record',), 2), (('record', '-p', '1', 'true'), 2), (('record', '-p', 'x'), 2),
+                      (('record', '-o', scratch + '/no/where', 'true'), 125), (('record', '-o', '/dev/full', 'true'), 125)):
+    seen = run(SEAM, *words)
+    ok(seen.returncode == status and seen.stderr.startswith('seam: '), f'{" ".join(words)}: {status}', seen)
+
+# The default file, and the one before
+os.mkdir('here')
+for text in ('first', 'second', 'third'):
+    run(SEAM, 'record', 'echo', text, cwd='here')
+ok(sorted(os.listdir('here')) == ['seam.data', 'seam.data.old'], 'the earlier recording is kept', os.listdir('here'))
+before = os.stat('here/seam.data').st_ino
+run(SEAM, 'record', './none', cwd='here')
+ok(os.stat('here/seam.data').st_ino == before, 'and stays when the program cannot be run')
+with open('here/out', 'wb') as out:
+    seen = run(SEAM, 'record', '-o', '-', 'sh', '-c', 'exit 3', capture_output=False, stdout=out, stderr=subprocess.PIPE)
+ok(seen.returncode == 3 and replay(path='here/out')['trace'].get('complete') is True, 'to standard output', seen)
+
+# A disk that fills up, a pipe that closes: the program goes on
+seam = subprocess.Popen([SEAM, 'record', '-o', DATA, '--', SUBJECT, 'loop', '2500'], stdout=subprocess.PIPE,
+                        stderr=subprocess.PIPE, text=True)
+seam.stdout.readline()
+resource.prlimit(seam.pid, resource.RLIMIT_FSIZE, (100, 100))
+out, err = seam.communicate(timeout=60)
+ok('loop done' in out and seam.returncode == 125 and 'not written whole: File too large' in err,
+   'a disk that fills up: the program goes on', seam.returncode, out, err)
+ok(replay()['trace'].get('complete') is False, 'and the file is good up to there')
+out = os.path.join(scratch, 'out')
+seen = run('sh', '-c', f'{{ "{SEAM}" record -o - -- sh -c \'"{SUBJECT}" loop 2500 >{out}\'; echo $? >{out}.status; }} | head -c 100 | wc -c')
+with open(out) as f, open(out + '.status') as s:
+    ok('loop done' in f.read() and s.read().strip() == '125' and 'Broken pipe' in seen.stderr,
+       'a pipe that closes: the program goes on', seen)
+
+
+# Signals to the recorder
+def start(*program, options=(), wait='begun', **keywords):
+    seam = subprocess.Popen([SEAM, 'record', '-o', DATA, *options, '--', *program], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, **keywords)
+    if wait:
+        seam.stdout.readline()
+    return seam
+
+
+TRAPS = ['sh', '-c', 'trap "echo caught; exit 21" TERM INT HUP; echo begun; while :; do sleep 0.05; done']
+for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    seam = start(*TRAPS)
+    seam.send_signal(sig)
+    out, err = seam.communicate(timeout=30)
+    ok((out, seam.returncode) == ('caught\n', 21), f'{sig.name} to seam goes to the program', out, seam.returncode)
+    as_it_was(f'ended by {sig.name}')
+seam = start(*TRAPS, start_new_session=True)
+os.killpg(seam.pid, signal.SIGINT)
+out, err = seam.communicate(timeout=30)
+ok((out, seam.returncode) == ('caught\n', 21), 'an interrupt from the terminal comes once', out, seam.returncode)
+
+
+def state_of(pid):
+    with open(f'/proc/{pid}/stat') as f:
+        return f.read().rpartition(') ')[2][0]
+
+
+def wait_until(condition):
+    for _ in range(500):
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def child_of(pid):
+    with open(f'/proc/{pid}/task/{pid}/children') as f:
+        return int(f.read().split()[0])
+
+
+# Stop and continue
+STOPPER = '''import os, signal
+pid = os.fork()
+if not pid:
+    os.kill(os.getpid(), signal.SIGSTOP)
+    os._exit(6)
+stopped = os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1])
+os.kill(pid, signal.SIGCONT)
+continued = os.WIFCONTINUED(os.waitpid(pid, os.WCONTINUED)[1])
+print(stopped, continued, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))'''
+for mode, options in MODES.items():
+    seen = record(sys.executable, '-c', STOPPER, options=options)
+    ok(seen.stdout == 'True True 6\n', f'stop and continue are seen by the parent ({mode})', seen)
+    seam = start(SUBJECT, 'loop', '600', options=options)
+    pid = child_of(seam.pid)
+    os.kill(pid, signal.SIGSTOP)
+    ok(wait_until(lambda: state_of(pid) in 'tT'), f'a stopped program stays stopped ({mode})')
+    time.sleep(0.3)
+    stopped = state_of(pid)
+    os.kill(pid, signal.SIGCONT)
+    out, err = seam.communicate(timeout=60)
+    ok(stopped in 'tT' and seam.returncode == 11 and out.endswith('loop done\n'), f'and goes on ({mode})', stopped, out)
+
+# A process that runs already
+for attempt in range(3):
+    subject = subprocess.Popen([SUBJECT, 'loop', '1500'], stdout=subprocess.PIPE, text=True)
+    subject.stdout.readline()
+    seam = subprocess.Popen([SEAM, 'record', '-o', DATA, '--ptrace', '-p', str(subject.pid)], stderr=subprocess.PIPE, text=True)
+    time.sleep(0.2 + attempt * 0.2)
+    if attempt < 2:
+        seam.send_signal(signal.SIGINT)
+    out = subject.communicate(timeout=60)[0]
+    err = seam.communicate(timeout=60)[1]
+    if seam.returncode == 125 and 'ptrace_scope' in err:
+        skip('attaching', 'kernel.yama.ptrace_scope forbids it')
+        break
+    ok((out, subject.returncode, seam.returncode) == ('loop done\n', 11, 0), 'an attached process goes on', out, err)
+    as_it_was('attached', differences=1)
+seen = run(SEAM, 'record', '-o', DATA, '-p', str(os.getpid()))
+ok(seen.returncode == 125 and 'every system call' in seen.stderr, 'what attaching costs is said first', seen.stderr)
+seen = run(SEAM, 'record', '-o', DATA, '--yes', '-p', '999999999')
+ok(seen.returncode == 125 and 'No such process' in seen.stderr, 'no such process', seen.stderr)
+
+# Killed at any moment
+rng = random.Random(5)
+for mode, options in MODES.items():
+    bad = []
+    for round_ in range(15):
+        with open('out', 'w+') as out:
+            seam = subprocess.Popen([SEAM, 'record', '-o', DATA, *options, '--', SUBJECT, 'loop', '700'], stdout=out,
+                                    stderr=subprocess.DEVNULL)
+            time.sleep(rng.random() * 0.8)
+            children = []
+            try:
+                with open(f'/proc/{seam.pid}/task/{seam.pid}/children') as f:
+                    children = [int(pid) for pid in f.read().split()]
+            except OSError:
+                pass
+            seam.kill()
+            seam.wait()
+            gone = wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') and state_of(pid) != 'Z' for pid in children))
+            out.seek(0)
+            text = out.read()
+        trace = replay()['trace']
+        whole = os.path.getsize(DATA) < 24 or 'complete' in trace
+        # a program that was not begun has nothing to finish
+        finished = mode == 'filter' or not text or text.endswith('loop done\n') or 'begun' not in text
+        if not gone or not whole or not finished:
+            bad.append((round_, gone, whole, text, trace))
+    ok(not bad, f'killed 15 times ({mode}): the file is good, the tree {"dead" if mode == "filter" else "finished"}', bad)
+
+# Cut anywhere
+record(SUBJECT, 'threads', '1500')
+seen = run(CUTS, DATA, timeout=280)
+ok(seen.returncode == 0, 'cut at every byte of the last 64 KiB', seen.stdout, seen.stderr)
+
+# Rights
+if is_root():
+    shutil.copy(shutil.which('id'), 'setid')
+    os.chmod('setid', 0o4755)
+    os.chown('setid', 0, 0)
+    drop = ['setpriv', '--reuid', str(NOBODY), '--regid', str(NOBODY), '--clear-groups']
+    nosuid = os.statvfs(scratch).f_flag & os.ST_NOSUID
+    if nosuid or not shutil.which('setpriv'):
+        skip('setuid programs', 'a nosuid mount, or no setpriv')
+    else:
+        seen = record(*drop, './setid', '-u')
+        ok(seen.stdout == '0\n' and 'privilege' not in seen.stderr, 'a privileged recorder leaves rights alone', seen)
+        for mode, options in MODES.items():
+            seen = run(*drop, SEAM, 'record', '-o', os.path.join(scratch, 'nobodys'), *options, './setid', '-u')
+            ok(seen.stdout == f'{NOBODY}\n' and seen.stderr.count('privilege lost') == 1,
+               f'an unprivileged one says that they are lost ({mode})', seen)
+            ok('privilege lost' in run(DUMP, 'nobodys').stdout or not os.path.exists(DUMP), 'also in the recording')
+else:
+    skip('setuid programs', 'needs root to make one')
+
+os.chdir('/')
+shutil.rmtree(scratch)
+done()
