@@ -142,7 +142,7 @@ static int do_call(struct strace *s, uint32_t tid, const struct strace_line *lin
 
 	if (expected)
 		return strace_expected(s, (struct slice) { line->name, line->end }, expected);
-	if (call.result == STRACE_RESULT_RESTART)
+	if (call.result == STRACE_RESULT_NOT_MADE)
 		return 0;
 	event->duration_ns = call.duration_ns;
 	return strace_do_call(s, tid, known, &call, event, tail_line);

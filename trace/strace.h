@@ -68,6 +68,7 @@ struct strace_survey {
 	struct strace_pid *pids; /* open addressing; a power of two */
 	uint32_t nr_pids, room_pids;
 	uint32_t first_pid;    /* whose lines have no [pid N]; 0: not known */
+	uint32_t attached;     /* the one process that was attached to with all its threads */
 	uint32_t nr_strangers; /* tids that call and that no clone has made */
 	bool has_pids;	       /* any line tells its pid */
 	bool has_opens;	       /* descriptors can be followed */

@@ -209,8 +209,10 @@ const char *strace_call_parse(const char *at, const char *end, struct strace_cal
 		return "'= result' behind the arguments";
 	scan_blanks(&at, end);
 	read_duration(at, end, &call);
-	if (scan_char(&at, end, '?')) {
-		call.result = find_text(at, end, "ERESTART") ? STRACE_RESULT_RESTART
+	if (find_text(at, end, "(INJECTED)")) {
+		call.result = STRACE_RESULT_NOT_MADE;
+	} else if (scan_char(&at, end, '?')) {
+		call.result = find_text(at, end, "ERESTART") ? STRACE_RESULT_NOT_MADE
 							     : STRACE_RESULT_UNKNOWN;
 	} else if (!read_result_value(at, end, &call)) {
 		return "a result: a number, -1 and an errno, or ?";

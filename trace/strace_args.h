@@ -17,9 +17,9 @@ struct slice {
 
 enum strace_result {
 	STRACE_RESULT_VALUE,
-	STRACE_RESULT_ERROR,   /* value is -errno */
-	STRACE_RESULT_UNKNOWN, /* "= ?" */
-	STRACE_RESULT_RESTART, /* "= ? ERESTARTSYS": the call did not happen */
+	STRACE_RESULT_ERROR,	/* value is -errno */
+	STRACE_RESULT_UNKNOWN,	/* "= ?" */
+	STRACE_RESULT_NOT_MADE, /* "= ? ERESTARTSYS", "(INJECTED)": the call did not happen */
 };
 
 struct strace_call {

@@ -763,6 +763,13 @@ static const struct strace_known known_calls[] = {
 	MEMORY("arch_prctl", TRACE_CALL_arch_prctl, do_arch_prctl),
 	MEMORY("map_shadow_stack", TRACE_CALL_map_shadow_stack, do_map_shadow_stack),
 	MEMORY("io_setup", TRACE_CALL_io_setup, do_io_setup),
+	/* by number, where strace is older than the call */
+	MEMORY("syscall_0x1ce", TRACE_CALL_mseal, do_range),
+	MEMORY("syscall_462", TRACE_CALL_mseal, do_range),
+	MEMORY("syscall_0x1c5", TRACE_CALL_map_shadow_stack, do_map_shadow_stack),
+	MEMORY("syscall_453", TRACE_CALL_map_shadow_stack, do_map_shadow_stack),
+	MEMORY("syscall_325", TRACE_CALL_mlock2, do_range),
+	MEMORY("syscall_329", TRACE_CALL_pkey_mprotect, do_range),
 	OTHER("openat2", KNOWN_OPEN, 1, 2),
 	OTHER("creat", KNOWN_OPEN, 0, -1),
 	OTHER("memfd_create", KNOWN_MEMFD, 0, 1),

@@ -173,14 +173,38 @@ static void scan_leader(const char **at, const char *end, struct strace_line *li
 	while (scan_leading_number(at, end, line) || skip_group(at, end));
 }
 
-/* "Process 123 attached": a new thread or process. */
+/* "strace: ", which may be told with its path. */
+static bool scan_program(const char **at, const char *end)
+{
+	const char *p = *at;
+
+	if (p < end && *p == '/')
+		while (p < end && !is_blank(*p) && *p != ':')
+			p++;
+	if (p > *at) {
+		static const char name[] = "/strace";
+		size_t len = sizeof(name) - 1;
+
+		if ((size_t)(p - *at) < len || memcmp(p - len, name, len))
+			return false;
+	} else if (!scan_text(&p, end, "strace")) {
+		return false;
+	}
+	if (!scan_text(&p, end, ": "))
+		return false;
+	*at = p;
+	return true;
+}
+
+/* "Process 123 attached": a new thread or process; "... with 3 threads": one that had run before. */
 static bool parse_attached(const char *at, const char *end, struct strace_line *line)
 {
-	scan_text(&at, end, "strace: ");
+	scan_program(&at, end);
 	if (!scan_text(&at, end, "Process ") || !scan_decimal(&at, end, &line->value) ||
 	    !scan_text(&at, end, " attached"))
 		return false;
 	line->kind = STRACE_LINE_ATTACHED;
+	line->whole = scan_text(&at, end, " with ");
 	return true;
 }
 
@@ -189,11 +213,14 @@ static bool parse_mode(const char *at, const char *end, struct strace_line *line
 {
 	uint64_t bits;
 
-	if (!scan_text(&at, end, "[ Process PID=") || !scan_decimal(&at, end, &line->value) ||
-	    !scan_text(&at, end, " runs in ") || !scan_decimal(&at, end, &bits))
+	if (!scan_text(&at, end, "[ Process PID="))
 		return false;
-	line->kind = STRACE_LINE_MODE;
-	line->bits = (unsigned int)bits;
+	line->kind = STRACE_LINE_MESSAGE;
+	if (scan_decimal(&at, end, &line->value) && scan_text(&at, end, " runs in ") &&
+	    scan_decimal(&at, end, &bits)) {
+		line->kind = STRACE_LINE_MODE;
+		line->bits = (unsigned int)bits;
+	}
 	return true;
 }
 
@@ -203,7 +230,7 @@ static bool parse_message(const char *at, const char *end, struct strace_line *l
 
 	if (parse_attached(at, end, line) || parse_mode(at, end, line))
 		return true;
-	if (scan_text(&at, end, "strace: ") ||
+	if (scan_program(&at, end) ||
 	    (scan_text(&at, end, "Process ") && scan_decimal(&at, end, &pid))) {
 		line->kind = STRACE_LINE_MESSAGE;
 		return true;

@@ -45,6 +45,7 @@ struct strace_line {
 	const char *rest, *end; /* what is behind the name, to the line's end */
 	uint64_t value;
 	unsigned int bits;
+	bool whole; /* STRACE_LINE_ATTACHED: all threads of a process that had run before */
 };
 
 /* Takes the line [at, end) apart. */

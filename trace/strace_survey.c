@@ -14,6 +14,9 @@
 #define CLONE_VM 0x100
 #define CLONE_VFORK 0x4000
 
+/* More than one process was attached to. */
+#define NOT_ONE UINT32_MAX
+
 struct surveyor {
 	struct strace_survey *survey;
 	uint32_t first_bracketed; /* the least [pid N] that nobody announced */
@@ -95,24 +98,44 @@ static uint32_t take_waiting(struct surveyor *v, uint32_t tid)
 	return pair;
 }
 
+/* Does [at, end) end in @mark? */
+static bool ends_in(const char *at, const char *end, const char *mark)
+{
+	size_t len = strlen(mark);
+
+	return (size_t)(end - at) >= len && !memcmp(end - len, mark, len);
+}
+
+/* "PROT_NONE/usr/bin/strace: Process 123 attached": where the program's name begins. */
+static const char *message_start(const char *at, const char *end)
+{
+	const char *message = find_text(at, end, "strace: Process ");
+	const char *start = message;
+
+	if (!message || message == at || message[-1] != '/')
+		return message;
+	for (const char *p = message - 1;
+	     p >= at && (is_word(*p) || *p == '/' || *p == '.' || *p == '-'); p--)
+		if (*p == '/')
+			start = p;
+	return start;
+}
+
 const char *strace_cut(const struct strace_line *line)
 {
-	static const char unfinished[] = "<unfinished ...>";
-	static const char attached[] = " attached";
-	size_t len = (size_t)(line->end - line->rest);
-	const char *cut;
+	static const char *const marks[] = { "<unfinished ...>", "<detached ...>" };
 
-	if (len >= sizeof(unfinished) - 1 &&
-	    !memcmp(line->end - (sizeof(unfinished) - 1), unfinished, sizeof(unfinished) - 1)) {
-		cut = line->end - (sizeof(unfinished) - 1);
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		const char *cut = line->end - strlen(marks[i]);
+
+		if (!ends_in(line->rest, line->end, marks[i]))
+			continue;
 		trim_right(line->rest, &cut);
 		return cut;
 	}
 	/* "mprotect(0x7f, 4096, PROT_NONEstrace: Process 123 attached" */
-	if (len > sizeof(attached) &&
-	    !memcmp(line->end - (sizeof(attached) - 1), attached, sizeof(attached) - 1))
-		return find_text(line->rest, line->end, "strace: Process ");
-	return NULL;
+	return ends_in(line->rest, line->end, " attached") ? message_start(line->rest, line->end)
+							   : NULL;
 }
 
 static bool cut_by_message(const struct strace_line *line)
@@ -470,6 +493,16 @@ static void survey_pid(struct surveyor *v, const struct strace_line *line)
 		v->first_bracketed = line->pid;
 }
 
+/* Attached to one process that had run before: tids that come from nowhere are its threads. */
+static int survey_attached(struct surveyor *v, const struct strace_line *line)
+{
+	struct strace_survey *survey = v->survey;
+
+	if (line->whole)
+		survey->attached = survey->attached ? NOT_ONE : (uint32_t)line->value;
+	return announce(v, (uint32_t)line->value);
+}
+
 static int survey_line(struct surveyor *v, const char *start, const char *end, uint32_t number)
 {
 	struct strace_line line;
@@ -501,7 +534,7 @@ static int survey_line(struct surveyor *v, const char *start, const char *end, u
 		pair = take_waiting(v, (uint32_t)line.value);
 		return pair ? set_waiting(v, tid, pair) : 0;
 	case STRACE_LINE_ATTACHED:
-		return announce(v, (uint32_t)line.value);
+		return survey_attached(v, &line);
 	default:
 		return 0;
 	}
@@ -538,6 +571,8 @@ int strace_survey(const struct strace_text *text, struct strace_survey *ret_surv
 		at = stop + 1;
 	}
 	name_first(&v);
+	if (ret_survey->attached == NOT_ONE)
+		ret_survey->attached = 0;
 	return r;
 }
 

@@ -250,6 +250,29 @@ static struct strace_pid *root_of(const struct strace *s, struct strace_pid *pid
 	return pid;
 }
 
+static int new_stranger(struct strace *s, uint32_t tid, uint32_t *ret_process)
+{
+	int r = add_process(s, tid, strace_files_new(), ret_process);
+
+	if (r)
+		return r;
+	s->processes[*ret_process].stranger = true;
+	return add_thread(s, tid, *ret_process);
+}
+
+/* A thread of the process that strace was attached to. */
+static int join_attached(struct strace *s, uint32_t tid)
+{
+	struct strace_thread *leader = find_thread(s, s->survey.attached);
+	uint32_t process;
+	int r;
+
+	if (leader)
+		return add_thread(s, tid, leader->process);
+	r = new_stranger(s, s->survey.attached, &process);
+	return r ? r : add_thread(s, tid, process);
+}
+
 /* A process that comes from nowhere, or a thread of one that it shares its memory with. */
 static int add_stranger(struct strace *s, uint32_t tid, struct strace_pid *pid)
 {
@@ -257,18 +280,18 @@ static int add_stranger(struct strace *s, uint32_t tid, struct strace_pid *pid)
 	uint32_t process;
 	int r;
 
+	/* those that came later were announced one by one */
+	if (s->survey.attached && tid != s->survey.attached && !(pid && pid->announced))
+		return join_attached(s, tid);
 	if (root && root->process) {
 		process = root->process - 1;
 		if (s->processes[process].stranger && s->processes[process].nr_threads)
 			return join_process(s, tid, process);
 	}
-	r = add_process(s, tid, strace_files_new(), &process);
-	if (r)
-		return r;
-	s->processes[process].stranger = true;
-	if (root)
+	r = new_stranger(s, tid, &process);
+	if (!r && root)
 		root->process = process + 1;
-	return add_thread(s, tid, process);
+	return r;
 }
 
 /* The process that was told of the end of this one, and so had made it. */

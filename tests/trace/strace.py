@@ -62,6 +62,7 @@ one('munlockall()                      = 0', 'munlockall() = 0')
 one('mlock2(0x7f0000000000, 4096, MLOCK_ONFAULT) = 0', 'mlock2(7f0000000000, 1000, 1) = 0')
 one('pkey_mprotect(0x7f0000000000, 4096, PROT_READ, 1) = 0', 'pkey_mprotect(7f0000000000, 1000, 1, 1) = 0')
 one('mseal(0x7f0000000000, 0x1000, 0) = 0', 'mseal(7f0000000000, 1000, 0) = 0')
+one('syscall_0x1ce(0x7f0000000000, 0x1000, 0, 0x7f, 0x1, 0x2) = 0', 'mseal(7f0000000000, 1000, 0) = 0', 'mseal by its number')
 one('mbind(0x7f0000000000, 4096, MPOL_BIND, [0x0000000000000001], 64, MPOL_MF_STRICT) = 0',
     'mbind(7f0000000000, 1000, 2, 1, 40, 1) = 0')
 one('mbind(0x7f0000000000, 4096, MPOL_DEFAULT, NULL, 0, 0) = 0', 'mbind(7f0000000000, 1000, 0, 0, 0, 0) = 0')
@@ -87,7 +88,9 @@ for line in ('prlimit64(0, RLIMIT_STACK, NULL, {rlim_cur=8192*1024, rlim_max=RLI
              'personality(0xffffffff) = 0 (PER_LINUX)', 'read(3, "\\177ELF\\2\\1", 832) = 832',
              'write(1, "mmap(NULL, 4096)\\n", 17) = 17', 'rt_sigreturn({mask=[]}) = 1516248014',
              'mincore(0x7feb3fea8000, 4096, [1]) = 0', 'futex(0x7f, FUTEX_WAIT, 1, NULL) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)',
-             'munmap(0x7f0000000000, 4096) = ? ERESTARTNOINTR (To be restarted)'):
+             'munmap(0x7f0000000000, 4096) = ? ERESTARTNOINTR (To be restarted)',
+             'munmap(0x7f0000000000, 4096) = -1 ENOMEM (Cannot allocate memory) (INJECTED)',
+             '[ Process PID=7 runs in x32 mode. ]', '/usr/bin/strace: Process 9 detached', 'strace: attach: ptrace(PTRACE_SEIZE, 1): Operation not permitted'):
     d = dump(MMAP + '\n' + line + '\n')
     ok(d.plain_calls() == [MADE] and not d.trouble(), 'no call of ours: ' + line[:60], d.lines)
 
@@ -140,6 +143,10 @@ d = dump('1 <... mmap resumed>) = 0x7f0000001000\n1 brk(NULL) = 0x1000\n')
 ok(d.plain_calls() == ['brk(0) = 1000'] and 'calls without beginnings' in d.reasons(), 'a second half alone', d.lines)
 seen('torn by a message', '[pid 5] mprotect(0x7fbd7ed94000, 4096, PROT_NONEstrace: Process 6 attached\n) = 0\n[pid 6] brk(NULL) = 0x1000\n',
      ['mprotect(7fbd7ed94000, 1000, 0) = 0', 'brk(0) = 1000'])
+seen('torn by a message of a strace with a path', '[pid 5] mprotect(0x7fbd7ed94000, 4096, PROT_NONE/usr/bin/strace: Process 6 attached\n) = 0\n',
+     ['mprotect(7fbd7ed94000, 1000, 0) = 0'])
+d = seen('detached', '[pid 5] munmap(0x7f0000000000, 4096 <detached ...>\n', ['munmap(7f0000000000, 1000) = 0'])
+ok(d.calls()[0][3] & 1, 'has no result', d.lines)
 seen('torn by a message, resumed later', '[pid 5] mprotect(0x7fbd7ed94000, 4096, PROT_NONEstrace: Process 6 attached\n <unfinished ...>\n'
      '[pid 6] brk(NULL) = 0x1000\n[pid 5] <... mprotect resumed>) = 0\n',
      ['brk(0) = 1000', 'mprotect(7fbd7ed94000, 1000, 0) = 0'])
@@ -201,6 +208,8 @@ ok(len(d.of('space')) == 2 and 'born=fork' in d.of('space')[1] and 'clone not in
    'one whose end was told by SIGCHLD is a child', d.lines)
 d = dump('1 brk(NULL) = 0x1000\n1 brk(0x3000) = 0x3000\n1 brk(NULL) = 0x9000\n')
 ok(len(d.of('space')) == 2 and 'exec not in log' in d.reasons(), 'another break is another program', d.lines)
+d = dump('strace: Process 5 attached with 3 threads\n[pid 7] brk(NULL) = 0x1000\n[pid 6] brk(NULL) = 0x1000\n[pid 5] brk(NULL) = 0x1000\n')
+ok(len(d.of('space')) == 1 and {c[0] for c in d.calls()} == {5, 6, 7} and 'clone not in log' not in d.reasons(), 'attached to a process with threads', d.lines)
 d = dump(A[2:] + '[pid 2] munmap(0x7f0000001000, 4096) = 0\n[pid 1] brk(NULL) = 0x1000\n[pid 2] +++ exited with 0 +++\nbrk(NULL) = 0x1000\n')
 ok([c[0] for c in d.calls()] == [1, 2, 1, 1], 'bare lines are the first process\'s', d.lines)
 d = dump(MMAP + '\nclone(child_stack=NULL, flags=SIGCHLD) = 77\nexit_group(0) = ?\n')
