@@ -24,7 +24,6 @@
 #define PAGE 4096
 #define NR_THREADS 8
 
-extern char **environ;
 static const char *self;
 
 static void die(const char *what)
@@ -97,11 +96,14 @@ static void spawn_one(int how)
 		if (posix_spawn(&pid, self, NULL, NULL, argv, environ))
 			die("posix_spawn");
 	} else {
-		pid = how == 1 ? vfork() : fork();
-		if (!pid) {
+		if (how == 1)
+			pid = vfork();
+		else
+			pid = fork();
+		if (!pid)
 			execv(self, argv);
+		if (!pid)
 			_exit(101);
-		}
 	}
 	if (wait_for(pid) != 5)
 		die("a child's status");
@@ -278,7 +280,8 @@ static void unmap_locked(char *p, int how)
 		munmap(p, PAGE);
 		break;
 	case 1:
-		mmap(p, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		if (mmap(p, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != p)
+			die("mmap over");
 		break;
 	case 2: /* moved over */
 		other = map(1);
@@ -434,7 +437,8 @@ static int maps_role(int unused)
 	p[0] = 1;
 	p[4 * PAGE] = 1;
 	mprotect(p + 3 * PAGE, PAGE, PROT_READ | PROT_WRITE);
-	mmap(NULL, 3 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	if (mmap(NULL, 3 * PAGE, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED)
+		die("mmap shared");
 	madvise(map(9) + PAGE, 4 * PAGE, MADV_DONTDUMP);
 	free(malloc(300000));
 	copy_maps();
