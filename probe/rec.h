@@ -229,6 +229,8 @@ int rec_look(struct rec *rec, const struct rec_task *task, enum rec_look look,
 void rec_write_areas(struct rec *rec, const struct rec_task *task, struct event *event,
 		     enum rec_look look);
 void rec_write_truth(struct rec *rec, const struct rec_task *task);
+/* A number for a name of memory as maps shows it, "[anon:NAME]"; 0 without memory. */
+uint32_t rec_name_number(struct rec *rec, const char *name);
 /* A new space with its areas, and the facts that stand beside them. */
 void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_born born,
 		     const struct rec_task *parent);

@@ -164,6 +164,13 @@ static void describe_exec_file(struct rec *rec, struct trace_file *file)
 	file->traits = SEAM_FILE_READ;
 }
 
+uint32_t rec_name_number(struct rec *rec, const char *name)
+{
+	bool is_new;
+
+	return intern_number(&rec->areas->names, name, strlen(name), UINT32_MAX, &is_new);
+}
+
 static int set_identities(struct rec *rec, const struct line *line, struct seam_area *area)
 {
 	struct trace_file file = {
@@ -172,12 +179,10 @@ static int set_identities(struct rec *rec, const struct line *line, struct seam_
 		.traits = SEAM_FILE_READ | SEAM_FILE_WRITE,
 		.path = line->name,
 	};
-	bool is_new;
 
 	area->traits = traits_of(line->name);
 	if (begins(line->name, "[anon")) {
-		area->name = intern_number(&rec->areas->names, line->name, strlen(line->name),
-					   UINT32_MAX, &is_new);
+		area->name = rec_name_number(rec, line->name);
 		if (!area->name)
 			return -ENOMEM;
 	}

@@ -19,6 +19,24 @@
 #define TRUTH_CALLS 4096		 /* calls between two checkpoints of a small map */
 #define TRUTH_AREAS 8			 /* and calls per area of a large one */
 
+#define SET_VMA 0x53564d41 /* prctl(SET_VMA, ANON_NAME, addr, len, name) */
+#define ANON_NAME_MAX 80   /* 6.18 mm/madvise.c ANON_VMA_NAME_MAX_LEN, with the final 0 */
+
+/* The name by a number, the same for the same text; 0 takes a name away. */
+static void number_name(struct rec *rec, const struct rec_task *task, struct rec_call *call)
+{
+	char text[ANON_NAME_MAX + 16] = "[anon:", *name = text + strlen(text), *at = name;
+
+	if (call->arg[0] != SET_VMA || call->arg[1] || !call->arg[4])
+		return;
+	while (at < name + ANON_NAME_MAX - 1 &&
+	       !rec_peek(task->tid, call->arg[4] + (uint64_t)(at - name), at, 1) && *at)
+		at++;
+	at[0] = ']';
+	at[1] = 0;
+	call->arg[4] = rec_name_number(rec, text);
+}
+
 static void set_caller(struct rec *rec, struct rec_task *task)
 {
 	struct rec_call *call = &task->pending;
@@ -30,6 +48,8 @@ static void set_caller(struct rec *rec, struct rec_task *task)
 	task->in_call = true;
 	if (call->kind == REC_CALL && call->call == TRACE_CALL_mmap)
 		rec_identify(rec, task, call);
+	else if (call->kind == REC_CALL && call->call == TRACE_CALL_prctl)
+		number_name(rec, task, call);
 	rec_before_unmap(rec, task, call);
 	rec_ask_before(rec, task, call);
 	call->entry_ns = clock_ns();
