@@ -166,6 +166,22 @@ enum maps_line_kind maps_line_parse(const char *at, const char *end, struct maps
 	return elision_line(at, end) ? MAPS_LINE_ELISION : MAPS_LINE_NONE;
 }
 
+bool maps_line_continue(const char *at, const char *end, struct maps_line *line)
+{
+	const char *start;
+
+	at = unquote(at, end, NULL);
+	start = at;
+	if (line->name_len)
+		return false;
+	if (!line->dev_major && !line->dev_minor && !line->inode)
+		scan_device(&at, end, line);
+	if (at == start && (!line->inode || at == end || *at != '/'))
+		return false;
+	take_name(at, end, line);
+	return true;
+}
+
 void maps_key_split(const char *at, const char *end, struct maps_key *ret_key)
 {
 	at = unquote(at, end, NULL);

@@ -36,6 +36,12 @@ enum maps_line_kind {
 enum maps_line_kind maps_line_parse(const char *at, const char *end, struct maps_line *ret_line,
 				    const char **ret_expected);
 
+/*
+ * Takes the rest of an area whose line was broken in front of its device or its name: fills what
+ * @line lacks. False: the text is no such rest.
+ */
+bool maps_line_continue(const char *at, const char *end, struct maps_line *line);
+
 struct maps_key {
 	const char *name; /* without ':' */
 	size_t name_len;

@@ -50,6 +50,7 @@ struct reader {
 	char unknown[NR_UNKNOWN][2]; /* codes of VmFlags */
 	unsigned int nr_unknown;
 	uint64_t line;
+	uint64_t last_offset; /* of the last entry, as printed */
 };
 
 static void note(struct snapshot *snapshot, const char *text)
@@ -200,19 +201,29 @@ static bool place_line(struct reader *reader, const struct seam_area *area)
 	return false;
 }
 
+/* What a line says of the file. */
+static int fill_file(struct reader *reader, struct snapshot_area *area,
+		     const struct maps_line *line)
+{
+	int r = file_id(reader, line, &area->area.file);
+
+	if (r)
+		return r;
+	area->area.pgoff = area->area.file ? line->offset >> PAGE_SHIFT : 0;
+	area->dev_major = line->dev_major;
+	area->dev_minor = line->dev_minor;
+	area->inode = line->inode;
+	return set_name(reader, area, line->name, line->name_len);
+}
+
 static int add_area(struct reader *reader, const struct maps_line *line)
 {
-	struct entry *entry;
-	struct seam_area area = {
-		.start = line->start,
-		.end = line->end,
-		.flags = flags_of(line->perms),
+	struct snapshot_area area = {
+		.area = { .start = line->start, .end = line->end, .flags = flags_of(line->perms) },
+		.line = reader->line,
 	};
+	int r;
 
-	if (file_id(reader, line, &area.file))
-		return -ENOMEM;
-	if (area.file)
-		area.pgoff = line->offset >> PAGE_SHIFT;
 	reader->open = false;
 	if (line->start == line->end) {
 		reader->empty++;
@@ -220,22 +231,17 @@ static int add_area(struct reader *reader, const struct maps_line *line)
 	}
 	if (word_is(line->name, line->name_len, "[vsyscall]") || line->start == VSYSCALL)
 		return 0;
-	if (reader->nr > reader->excerpt_first && !place_line(reader, &area))
+	r = fill_file(reader, &area, line);
+	if (r)
+		return r;
+	if (reader->nr > reader->excerpt_first && !place_line(reader, &area.area))
 		return 0;
 	reader->repeating = false;
-	if (grow(&reader->entries, reader->nr, &reader->room, sizeof(*reader->entries)))
-		return -ENOMEM;
-	entry = &reader->entries[reader->nr];
-	memset(entry, 0, sizeof(*entry));
-	entry->area.area = area;
-	entry->area.dev_major = line->dev_major;
-	entry->area.dev_minor = line->dev_minor;
-	entry->area.inode = line->inode;
-	entry->area.line = reader->line;
-	entry->excerpt = reader->excerpt;
-	if (set_name(reader, &entry->area, line->name, line->name_len))
-		return -ENOMEM;
-	reader->nr++;
+	reader->last_offset = line->offset;
+	r = grow(&reader->entries, reader->nr, &reader->room, sizeof(*reader->entries));
+	if (r)
+		return r;
+	reader->entries[reader->nr++] = (struct entry) { .area = area, .excerpt = reader->excerpt };
 	reader->open = true;
 	return 0;
 }
@@ -354,21 +360,31 @@ static void read_count(struct reader *reader, const char *at, const char *end)
 	reader->wants_count = command;
 }
 
-/* A path that a mailer has wrapped to the next line. */
-static int continue_name(struct reader *reader, const char *at, const char *end, bool *ret_taken)
+/* Device, inode or path that a mailer has wrapped to the next line. */
+static int continue_area(struct reader *reader, const char *at, const char *end, bool *ret_taken)
 {
 	struct entry *entry = reader->nr ? &reader->entries[reader->nr - 1] : NULL;
+	struct maps_line line;
 
-	at = unquote(at, end, NULL);
-	*ret_taken = entry && reader->open && entry->area.line + 1 == reader->line && at < end &&
-		     *at == '/' && entry->area.inode && !*entry->area.name;
-	return *ret_taken ? set_name(reader, &entry->area, at, (size_t)(end - at)) : 0;
+	*ret_taken = false;
+	if (!entry || !reader->open || entry->area.line + 1 != reader->line)
+		return 0;
+	line = (struct maps_line) {
+		.offset = reader->last_offset,
+		.dev_major = entry->area.dev_major,
+		.dev_minor = entry->area.dev_minor,
+		.inode = entry->area.inode,
+		.name = entry->area.name,
+		.name_len = strlen(entry->area.name),
+	};
+	*ret_taken = maps_line_continue(at, end, &line);
+	return *ret_taken ? fill_file(reader, &entry->area, &line) : 0;
 }
 
 static int read_other(struct reader *reader, const char *at, const char *end)
 {
 	bool taken;
-	int r = continue_name(reader, at, end, &taken);
+	int r = continue_area(reader, at, end, &taken);
 
 	if (r || taken)
 		return r;

@@ -97,3 +97,30 @@ size_t decode_entities(char *text, size_t len)
 	}
 	return (size_t)(to - text);
 }
+
+size_t decode_quoted_printable(char *text, size_t len)
+{
+	const char *from = text, *end = text + len;
+	size_t broken = 0;
+	char *to = text;
+
+	while (from < end) {
+		if (*from == '=' && end - from > 1 && from[1] == '\n') {
+			from += 2;
+			broken++;
+		} else if (*from == '=' && end - from > 2 && from[1] == '\r' && from[2] == '\n') {
+			from += 3;
+			broken++;
+		} else if (*from == '=' && end - from > 2 && hex_value(from[1]) >= 0 &&
+			   hex_value(from[2]) >= 0) {
+			*to++ = (char)(hex_value(from[1]) << 4 | hex_value(from[2]));
+			from += 3;
+		} else {
+			if (*from == '\n')
+				for (; broken; broken--)
+					*to++ = '\n';
+			*to++ = *from++;
+		}
+	}
+	return (size_t)(to - text);
+}

@@ -15,4 +15,10 @@ bool scan_tag(const char **at, const char *end);
 /* Puts characters for "&lt;" and its like, in place; the new length. */
 size_t decode_entities(char *text, size_t len);
 
+/*
+ * Takes the encoding "quoted-printable" off a mail, in place; the new length. Lines keep their
+ * numbers: what a soft break has split is joined, and empty lines follow in its stead.
+ */
+size_t decode_quoted_printable(char *text, size_t len);
+
 #endif

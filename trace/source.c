@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -313,6 +314,23 @@ static void recognise(struct source *source)
 		recognise_text(source);
 }
 
+/* A mail whose head says so is taken out of its encoding. */
+static void decode_mail(char *data, size_t *size)
+{
+	static const char header[] = "\nContent-Transfer-Encoding: quoted-printable";
+	size_t head = *size < 65536 ? *size : 65536;
+	const char *at = data, *end = data + head;
+
+	while ((at = memchr(at, '\n', (size_t)(end - at)))) {
+		if ((size_t)(end - at) >= sizeof(header) - 1 &&
+		    !strncasecmp(at, header, sizeof(header) - 1)) {
+			*size = decode_quoted_printable(data, *size);
+			return;
+		}
+		at++;
+	}
+}
+
 /* Reads to the end. The size is only a guess: files of /proc have none, others grow. */
 static int read_all(int fd, size_t guess, struct source *source)
 {
@@ -347,6 +365,7 @@ static int read_all(int fd, size_t guess, struct source *source)
 		}
 		size += n > 0 ? (size_t)n : 0;
 	}
+	decode_mail(data, &size);
 	source->data = data;
 	source->size = size;
 	return 0;

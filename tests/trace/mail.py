@@ -61,6 +61,12 @@ seen('a call that breaks off', '1 mmap(NULL, 4096, PROT_READ|PROT_WRITE,\n.....\
 seen('in HTML', '<pre>1 munmap(0x40019000, 4096 &lt;unfinished ...&gt;\n1 &lt;... munmap resumed&gt;) = 0</pre>\n', ['munmap(40019000, 1000) = 0'])
 seen('in a fence', '```\nmunmap(0x40019000, 4096) = 0\n```\n', ['munmap(40019000, 1000) = 0'])
 seen('with a prompt', '$ strace ./a\nmunmap(0x40019000, 4096)                = 0\n', ['munmap(40019000, 1000) = 0'])
+d = dump('Subject: x\nContent-Transfer-Encoding: Quoted-Printable\n\nHello,\n\n1 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIV=\nATE|MAP_ANONYMOUS, -1=\n'
+         ', 0) =3D 0x40019000\n1000-2000 rw-p 00000000 00:00 0=20\n')
+ok(d.plain_calls() == [ONE] and len(d.areas()) == 1 and 'line=6 ' in d.of('call')[0], 'quoted-printable', d.lines)
+d = dump('Hello,\n> 40000000-40013000 r-xp 00001000 03:02 77\n> /lib/ld-2.2.so\n> 40013000-40014000 r-xp 00002000\n> 03:02 78 /lib/b.so\n> 40014000-40015000 rw-p 00000000\n> 00:00 0\nthanks\n')
+ok([' '.join(a.split()[i] for i in (0, 2, 4, 5)) + a[a.index(" '"):] for a in d.areas()] == ["40000000-40013000 pgoff=1 dev=3:2 inode=77 '/lib/ld-2.2.so'", "40013000-40014000 pgoff=2 dev=3:2 inode=78 '/lib/b.so'",
+   "40014000-40015000 pgoff=0 dev=0:0 inode=0 ''"], 'lines of maps that a mailer broke', d.lines)
 d = dump('Hello,\n\nmaps only:\n1000-2000 rw-p 00000000 00:00 0\n')
 ok(len(d.areas()) == 1 and 'no calls' in d.trouble()[0], 'maps and no calls', d.lines)
 d = dump('Hello,\n\n1 munmap(0x40019000, 4096) = 0\n')
