@@ -17,6 +17,7 @@
 #include "probe/host.h"
 #include "probe/spec.h"
 #include "ui/table.h"
+#include "verify/emit.h"
 #include "verify/read.h"
 #include "verify/run.h"
 
@@ -24,7 +25,8 @@
 
 struct options {
 	uint64_t calls, seed, only;
-	bool random, json, stop;
+	uint64_t area_limit;
+	bool random, json, stop, emit_c, tap;
 	const char *kernel, *rules, *output, *script;
 };
 
@@ -65,6 +67,9 @@ static int parse_options(struct options *options, int argc, char **argv)
 		{ "rules", required_argument, NULL, 'r' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "stop", no_argument, NULL, 'S' },
+		{ "limit", required_argument, NULL, 'l' },
+		{ "emit", required_argument, NULL, 'e' },
+		{ "tap", no_argument, NULL, 't' },
 		{ "output", required_argument, NULL, 'o' },
 		{ 0 },
 	};
@@ -104,6 +109,19 @@ static int parse_options(struct options *options, int argc, char **argv)
 		case 'S':
 			options->stop = true;
 			break;
+		case 'l':
+			if (!read_number(optarg, &options->area_limit))
+				return cmd_usage(&cmd_verify,
+						 "--limit %s: a number of areas expected", optarg);
+			break;
+		case 'e':
+			if (strcmp(optarg, "c"))
+				return cmd_usage(&cmd_verify, "--emit %s: only c is known", optarg);
+			options->emit_c = options->stop = true;
+			break;
+		case 't':
+			options->tap = true;
+			break;
 		case 'o':
 			options->output = optarg;
 			break;
@@ -113,6 +131,8 @@ static int parse_options(struct options *options, int argc, char **argv)
 			return cmd_usage(&cmd_verify, "no option %s", argv[optind - 1]);
 		}
 	}
+	if (options->json + options->emit_c + options->tap > 1)
+		return cmd_usage(&cmd_verify, "one of --json, --emit and --tap");
 	options->script = argv[optind];
 	if (options->random ? options->script != NULL : !options->script || argv[optind + 1])
 		return cmd_usage(&cmd_verify, "--random N or one script expected");
@@ -145,7 +165,7 @@ static void print_mismatch(const struct finding *finding, FILE *out)
 	print_marked(out, "call", finding->mismatch.call);
 	print_marked(out, "model", finding->mismatch.expected);
 	print_marked(out, "kernel", finding->mismatch.found);
-	script_print(&finding->script, out);
+	script_print(&finding->script, "", out);
 }
 
 static void print_random(const struct session *session, const struct run *run, FILE *out)
@@ -194,7 +214,7 @@ static void print_json_mismatch(struct json *json, const struct finding *finding
 	json_string(json, "expected", finding->mismatch.expected);
 	json_string(json, "found", finding->mismatch.found);
 	if (memory) {
-		script_print(&finding->script, memory);
+		script_print(&finding->script, "", memory);
 		fclose(memory);
 	}
 	json_string(json, "script", text);
@@ -226,6 +246,35 @@ static void print_json(const struct session *session, const struct run *run, FIL
 	json_close(&json, ']');
 	json_close(&json, '}');
 	json_end(&json);
+}
+
+/* KTAP: one test, and what did not agree behind it. */
+static void print_tap(const struct session *session, const struct run *run, FILE *out)
+{
+	const char *what = session->options->random ? "random calls" : session->options->script;
+
+	fputs("KTAP version 1\n1..1\n", out);
+	if (run->failed[0])
+		fprintf(out, "not ok 1 %s # %s\n", what, run->failed);
+	else
+		fprintf(out, "%sok 1 %s: %" PRIu64 " calls under %s, seed %" PRIu64 "\n",
+			run->nr_findings ? "not " : "", what, run->checked, session->policy.name,
+			session->options->seed);
+	for (uint32_t i = 0; i < run->nr_findings; i++) {
+		print_marked(out, "call", run->finding[i].mismatch.call);
+		print_marked(out, "model", run->finding[i].mismatch.expected);
+		print_marked(out, "kernel", run->finding[i].mismatch.found);
+		print_marked(out, "script", "");
+		script_print(&run->finding[i].script, "#   ", out);
+	}
+}
+
+static void print_c(const struct run *run, FILE *out)
+{
+	if (run->nr_findings)
+		emit_c(&run->finding[0].script, &run->finding[0].mismatch, out);
+	else
+		emit_c(&run->play.script, NULL, out);
 }
 
 static uint64_t now_ns(void)
@@ -264,6 +313,10 @@ static int report(const struct session *session, const struct run *run)
 		return EXIT_SEAM_FAILED;
 	if (session->options->json)
 		print_json(session, run, out);
+	else if (session->options->tap)
+		print_tap(session, run, out);
+	else if (session->options->emit_c)
+		print_c(run, out);
 	else
 		print_text(session, run, out);
 	if (cmd_close_output(out, session->options->output))
@@ -298,6 +351,7 @@ static int verify(struct session *session)
 		.calls = options->calls,
 		.seed = options->seed,
 		.only = options->only,
+		.area_limit = options->area_limit,
 		.stop = options->stop,
 		.host = &session->host,
 		.policy = &session->policy,
@@ -354,7 +408,12 @@ const struct cmd cmd_verify = {
 		"--kernel K      holds the model to another policy or what-if (default "
 		"linux-host)\n"
 		"--rules FILE    or to a vector from a text file, NAME=VALUE a line\n"
+		"--limit N       every process may have N areas at most (default: some, now and "
+		"then)\n"
 		"--stop          ends at the first mismatch\n"
+		"--emit c        the first mismatch, or the script, as one C file without "
+		"dependencies\n"
+		"--tap           the report as KTAP\n"
 		"--json          the report as JSON\n"
 		"-o FILE         the report goes there (- for standard output)\n"
 		"\n"

@@ -86,6 +86,16 @@ static int split_words(const char *at, const char *end, struct word *words, int 
 	return nr;
 }
 
+/* "[N]" in front of an operation. */
+static void skip_space(const char **at, const char *end)
+{
+	const char *p = *at;
+	uint64_t space;
+
+	if (scan_char(&p, end, '[') && scan_decimal(&p, end, &space) && scan_char(&p, end, ']'))
+		*at = p;
+}
+
 bool ops_line_looks(const char *at, const char *end)
 {
 	struct word words[MAX_WORDS];
@@ -93,9 +103,12 @@ bool ops_line_looks(const char *at, const char *end)
 
 	if (scan_text(&at, end, "#map-every "))
 		return true;
+	skip_space(&at, end);
 	nr = split_words(at, end, words, MAX_WORDS);
 	if (nr < 1 || nr > MAX_WORDS)
 		return false;
+	if (nr == 1 && word_is(words[0].at, words[0].len, "exit"))
+		return true;
 	call = trace_call_by_name(words[0].at, words[0].len);
 	if (call < 0 || nr - 1 < min_args(call) || nr - 1 > trace_call_args((unsigned int)call))
 		return false;

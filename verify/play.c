@@ -2,6 +2,7 @@
 #include "verify/play.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -292,8 +293,12 @@ static int play_limit(struct player *player, uint64_t nr)
 {
 	int err = world_limit(player->world, nr);
 
-	if (err == -E2BIG)
+	if (err == -E2BIG && !player->gen)
 		return skip(player->play);
+	if (err == -E2BIG)
+		snprintf(player->play->failed, sizeof(player->play->failed),
+			 "a limit of %" PRIu64 " areas: the process has %" PRIu64 " of its own", nr,
+			 seam_space_areas(player->world->space));
 	player->play->script.result[player->play->next] = err;
 	return err;
 }

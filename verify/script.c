@@ -56,12 +56,13 @@ void script_without(const struct script *from, uint32_t start, uint32_t nr, stru
 	}
 }
 
-void script_print(const struct script *script, FILE *out)
+void script_print(const struct script *script, const char *mark, FILE *out)
 {
 	char text[OP_TEXT_SIZE];
 
-	fputs("#map-every 0\n", out);
+	fprintf(out, "%s#map-every 0\n", mark);
 	for (uint32_t i = 0; i < script->nr; i++) {
+		fputs(mark, out);
 		if (script->op[i].space)
 			fprintf(out, "[%u] ", script->op[i].space);
 		fprintf(out, "%s\n", op_text(text, &script->op[i]));

@@ -17,7 +17,7 @@ struct script {
 
 /* Copies @from without the operations [start, start + nr), and without those that refer to them. */
 void script_without(const struct script *from, uint32_t start, uint32_t nr, struct script *ret);
-/* As docs/ops.md has it, an operation a line. */
-void script_print(const struct script *script, FILE *out);
+/* As docs/ops.md has it, an operation a line, each behind @mark. */
+void script_print(const struct script *script, const char *mark, FILE *out);
 
 #endif
