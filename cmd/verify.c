@@ -183,6 +183,8 @@ static void print_text(const struct session *session, const struct run *run, FIL
 {
 	char calls[SHORT_TEXT], mismatches[SHORT_TEXT];
 
+	if (run->failed[0])
+		fputs("broken off: ", out);
 	fprintf(out, "%s calls checked against %s under %s (vector %08" PRIx32 "): %s mismatch%s\n",
 		count_text(calls, run->checked), session->host.release, session->policy.name,
 		seam_policy_vector(&session->policy), count_text(mismatches, run->nr_findings),

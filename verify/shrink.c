@@ -1,19 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verify/shrink.h"
 
+#include <time.h>
+
 #define MAX_TRIES 2000
+#define MAX_SECONDS 15
 
 struct work {
 	struct script *script, *room;
 	shows_fn shows;
 	void *ctx;
 	unsigned int tries;
+	time_t until;
 };
+
+static time_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec;
+}
+
+static bool is_over(const struct work *work)
+{
+	return work->tries >= MAX_TRIES || now() >= work->until;
+}
 
 static bool try_without(struct work *work, uint32_t start, uint32_t nr)
 {
-	if (work->tries++ >= MAX_TRIES)
+	if (is_over(work))
 		return false;
+	work->tries++;
 	script_without(work->script, start, nr, work->room);
 	if (work->room->nr == work->script->nr || !work->shows(work->ctx, work->room, false))
 		return false;
@@ -55,7 +73,7 @@ static void cut_tail(struct work *work)
 
 bool shrink(struct script *script, struct script *room, shows_fn shows, void *ctx)
 {
-	struct work work = { script, room, shows, ctx, 0 };
+	struct work work = { script, room, shows, ctx, 0, now() + MAX_SECONDS };
 
 	if (!shows(ctx, script, false))
 		return false;

@@ -52,7 +52,6 @@ int linux_mbind(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t 
 	struct cursor cursor;
 	struct area area;
 	uint64_t end;
-	int err;
 
 	if (range_end(space, addr, len, &end))
 		return -SEAM_EINVAL;
@@ -65,9 +64,8 @@ int linux_mbind(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t 
 	index_load(&space->index, &cursor, &area);
 	if (area.start >= end)
 		return -SEAM_EFAULT;
-	err = walk_range(space, addr, end, HOLES_PASS, bind_part, &numa);
 	/* the default policy may be given to a range with holes */
-	return !numa && err == -SEAM_ENOMEM && range_has_hole(space, addr, end) ? 0 : err;
+	return walk_range(space, addr, end, HOLES_FORGIVE, bind_part, &numa);
 }
 
 static int name_part(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
@@ -159,15 +157,6 @@ static int may_register(const struct seam_space *space, uint64_t start, uint64_t
 	return some ? 0 : -SEAM_EINVAL;
 }
 
-static int passing_holes(struct seam_space *space, uint64_t start, uint64_t end, visit_fn *visit,
-			 void *ctx)
-{
-	bool hole = range_has_hole(space, start, end);
-	int err = walk_range(space, start, end, HOLES_PASS, visit, ctx);
-
-	return hole && err == -SEAM_ENOMEM ? 0 : err;
-}
-
 /* Source: 6.18 fs/userfaultfd.c userfaultfd_register, mm/userfaultfd.c userfaultfd_register_range. */
 int linux_uffd_register(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t uffd,
 			uint64_t flags)
@@ -180,7 +169,8 @@ int linux_uffd_register(struct seam_space *space, uint64_t addr, uint64_t len, u
 	    addr >= space->user_end || len > space->user_end - addr)
 		return -SEAM_EINVAL;
 	err = may_register(space, addr, addr + len, &wanted);
-	return err ? err : passing_holes(space, addr, addr + len, register_part, &wanted);
+	return err ? err
+		   : walk_range(space, addr, addr + len, HOLES_FORGIVE, register_part, &wanted);
 }
 
 static int unregister_part(struct seam_space *space, struct cursor *cursor, uint64_t start,
@@ -225,5 +215,6 @@ int linux_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len)
 	if (!len || (addr | len) & mask || addr >= space->user_end || len > space->user_end - addr)
 		return -SEAM_EINVAL;
 	err = may_unregister(space, addr, addr + len);
-	return err ? err : passing_holes(space, addr, addr + len, unregister_part, NULL);
+	return err ? err
+		   : walk_range(space, addr, addr + len, HOLES_FORGIVE, unregister_part, NULL);
 }

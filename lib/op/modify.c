@@ -204,8 +204,10 @@ int walk_range(struct seam_space *space, uint64_t start, uint64_t end, enum hole
 		uint64_t stop;
 		int err;
 
-		if (!index_seek(&space->index, start, &cursor))
-			return -SEAM_ENOMEM;
+		if (!index_seek(&space->index, start, &cursor)) {
+			hole = true;
+			break;
+		}
 		index_load(&space->index, &cursor, &area);
 		if (area.start > start) {
 			hole = true;
@@ -219,7 +221,7 @@ int walk_range(struct seam_space *space, uint64_t start, uint64_t end, enum hole
 			return err;
 		start = stop;
 	}
-	return hole ? -SEAM_ENOMEM : 0;
+	return hole && holes != HOLES_FORGIVE ? -SEAM_ENOMEM : 0;
 }
 
 bool range_has_hole(const struct seam_space *space, uint64_t start, uint64_t end)

@@ -25,11 +25,11 @@ int modify_flags(struct seam_space *space, struct cursor *cursor, uint64_t start
 
 /*
  * Calls @visit for the part of each area that lies in [start, end), in order, the cursor on the
- * area; stops at its first error. A hole is an error when @holes is HOLES_STOP (then what is above
- * it is not visited), else it is passed over and told at the end.
+ * area; stops at its first error. HOLES_STOP: what is above a hole is not visited. HOLES_PASS: a
+ * hole is passed over and told at the end. HOLES_FORGIVE: and is no error.
  *  -SEAM_ENOMEM  a hole
  */
-enum holes { HOLES_STOP, HOLES_PASS };
+enum holes { HOLES_STOP, HOLES_PASS, HOLES_FORGIVE };
 typedef int visit_fn(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
 		     void *ctx);
 int walk_range(struct seam_space *space, uint64_t start, uint64_t end, enum holes holes,
