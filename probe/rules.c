@@ -46,6 +46,7 @@
 #define PAGE UINT64_C(4096)
 #define HUGE_PAGE (UINT64_C(1) << 21)
 #define ARENA UINT64_C(0x10000000000)
+#define TOO_MUCH (UINT64_C(1) << 46)
 #define NOT_TOLD (-1)
 #define EXIT_NOT_TOLD 255
 #define RW (PROT_READ | PROT_WRITE)
@@ -356,17 +357,22 @@ static int probe_dontunmap_account(void)
 	return areas(0, 3) == 1 && !has_flag(0, " ac");
 }
 
-/* With no address space left, a fixed mapping that needs more than it replaces. */
+static bool is_unlimited(__rlimit_resource_t resource)
+{
+	struct rlimit limit;
+
+	return !getrlimit(resource, &limit) && limit.rlim_cur == RLIM_INFINITY;
+}
+
+/*
+ * A fixed mapping over a page, so large that it cannot be charged. The limits of the process are
+ * looked at before that, and have never cleared anything.
+ */
 static int probe_clear_first(void)
 {
-	struct rlimit limit = { PAGE, RLIM_INFINITY };
-
 	map(0, 1, RW);
-	if (getrlimit(RLIMIT_AS, &limit))
-		give_up();
-	limit.rlim_cur = PAGE;
-	if (setrlimit(RLIMIT_AS, &limit) ||
-	    mmap(at(0), 2 * PAGE, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+	if (!is_unlimited(RLIMIT_AS) || !is_unlimited(RLIMIT_DATA) ||
+	    mmap(at(0), TOO_MUCH, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
 		give_up();
 	/* msync tells whether a page is mapped and takes no memory */
 	return msync(at(0), PAGE, MS_ASYNC) != 0;

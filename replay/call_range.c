@@ -2,7 +2,7 @@
 /* Calls over a range that change what areas are: protection, advice, locks, policies, names. */
 #include "replay/call.h"
 
-#define PR_SET_VMA 0x53564d61
+#define PR_SET_VMA 0x53564d41
 #define PR_SET_VMA_ANON_NAME 0
 #define UFFD_REGISTER 0xaa00
 #define UFFD_UNREGISTER 0xaa01

@@ -266,6 +266,31 @@ static void fails_late(void)
 	}
 }
 
+/* A process that asked for same-page merging: its areas are marked before they join, or after. */
+static void same_pages(void)
+{
+	static const struct {
+		const char *policy, *found;
+	} rows[] = {
+		{ "linux-5.14", "0-3rw" },
+		{ "linux-6.6", "0-1rwM 1-2rwM 2-3rwM" },
+		{ "linux-6.16", "0-1rwM 1-2rwM 2-3rwM" },
+		{ "linux-6.17", "0-3rwM" },
+	};
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct seam_space_options options = space_options(rows[i].policy);
+		struct seam_space *space;
+
+		options.flags |= SEAM_SPACE_MERGE_ANY;
+		space = space_new(&options);
+		for (unsigned int page = 0; page < 3; page++)
+			map(space, page, 1, RW, 0);
+		holds(space, 0, rows[i].found, rows[i].policy);
+		seam_space_destroy(space);
+	}
+}
+
 int main(void)
 {
 	fill_gap();
@@ -274,5 +299,6 @@ int main(void)
 	flags();
 	errors();
 	fails_late();
+	same_pages();
 	return tap_done();
 }

@@ -170,6 +170,26 @@ static void duplicate(void)
 	seam_space_destroy(space);
 }
 
+/* Eight pages move as two; no more than five can be charged at once. */
+static void given_up(void)
+{
+	for (int i = 0; i < 2; i++) {
+		struct seam_space_options options = space_options(i ? "linux-6.16" : "linux-6.12");
+		struct seam_space *space;
+		int err;
+
+		options.commit_limit_pages = 5;
+		space = space_new(&options);
+		map(space, 0, 8, NONE, 0);
+		protect(space, 0, 4, RW);
+		protect(space, 4, 4, RW);
+		err = remap(space, 0, 8, 2, TO, 20);
+		ok(err == (i ? -SEAM_ENOMEM : 0), "%s: what is given up is charged: %d",
+		   i ? "6.16" : "6.12", err);
+		seam_space_destroy(space);
+	}
+}
+
 int main(void)
 {
 	in_place();
@@ -178,5 +198,6 @@ int main(void)
 	several();
 	errors();
 	duplicate();
+	given_up();
 	return tap_done();
 }
