@@ -54,16 +54,18 @@ static struct range_node *new_node(struct range_set *set, uint64_t start, uint64
 	return node;
 }
 
-static void link_node(struct range_node *node, struct range_node ***links)
+static void link_node(struct range_set *set, struct range_node *node, struct range_node ***links)
 {
+	set->nr++;
 	for (unsigned int level = 0; level < node->levels; level++) {
 		node->next[level] = *links[level];
 		*links[level] = node;
 	}
 }
 
-static void unlink_node(struct range_node *node, struct range_node ***links)
+static void unlink_node(struct range_set *set, struct range_node *node, struct range_node ***links)
 {
+	set->nr--;
 	for (unsigned int level = 0; level < node->levels; level++)
 		*links[level] = node->next[level];
 	free(node);
@@ -84,12 +86,12 @@ int range_set_add(struct range_set *set, uint64_t start, uint64_t end)
 			start = node->range.start;
 		if (node->range.end > end)
 			end = node->range.end;
-		unlink_node(node, links);
+		unlink_node(set, node, links);
 	}
 	node = new_node(set, start, end);
 	if (!node)
 		return -ENOMEM;
-	link_node(node, links);
+	link_node(set, node, links);
 	return 0;
 }
 
@@ -110,14 +112,14 @@ int range_set_remove(struct range_set *set, uint64_t start, uint64_t end)
 		seek(set, start + 1, links);
 	}
 	while ((node = *links[0]) && node->range.end <= end)
-		unlink_node(node, links);
+		unlink_node(set, node, links);
 	if (node && node->range.start < end)
 		node->range.start = end;
 	if (above.end) {
 		node = new_node(set, above.start, above.end);
 		if (!node)
 			return -ENOMEM;
-		link_node(node, links);
+		link_node(set, node, links);
 	}
 	return 0;
 }
@@ -161,7 +163,7 @@ int range_set_copy(const struct range_set *set, struct range_set *ret_set)
 			range_set_free(ret_set);
 			return -ENOMEM;
 		}
-		link_node(node, links);
+		link_node(ret_set, node, links);
 		for (unsigned int level = 0; level < node->levels; level++)
 			links[level] = &node->next[level];
 	}

@@ -17,6 +17,7 @@ struct range_node;
 struct range_set {
 	struct range_node *head[RANGE_SET_LEVELS];
 	uint32_t random; /* the state of the coin that gives levels */
+	uint32_t nr;	 /* ranges */
 };
 
 struct range {

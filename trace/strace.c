@@ -70,14 +70,7 @@ static uint64_t take_time(struct strace *s, const struct strace_line *line)
 /* Lines without [pid N] come from the first process, or from the only one that is left. */
 static uint32_t bare_tid(const struct strace *s)
 {
-	uint32_t only = 0;
-
-	if (s->nr_threads != 1)
-		return s->survey.first_pid;
-	for (uint32_t i = 0; i < s->room_threads; i++)
-		if (s->threads[i].in_use)
-			only = s->threads[i].tid;
-	return only;
+	return s->nr_threads == 1 ? s->tids : s->survey.first_pid;
 }
 
 /* The call stack (-k) in the lines from @at on; 0 none. */
@@ -357,7 +350,9 @@ static void free_state(struct strace *s)
 	strace_tasks_free(s);
 	free(s->pending);
 	free(s->segments);
-	free(s->attachments);
+	free(s->attached_sizes);
+	intern_free(&s->segment_ids);
+	intern_free(&s->attachments);
 	free(s->queue);
 	free(s->path_files);
 	free(s->scratch);

@@ -136,15 +136,10 @@ struct strace_pending {
 
 #define NO_SPACE UINT32_MAX
 
+/* Shared memory of System V. */
 struct strace_segment {
-	int64_t id; /* of shmget */
-	uint64_t size;
+	uint64_t size; /* 0: the shmget is not in the log */
 	uint32_t file;
-};
-
-struct strace_attachment {
-	uint32_t space;
-	uint64_t addr, size;
 };
 
 struct strace {
@@ -154,20 +149,25 @@ struct strace {
 	const char *at, *end;
 	uint64_t line; /* of text, from 1 */
 	uint32_t next_pair, next_tail;
-	bool trial; /* only to find who shares a space; nothing is reported */
+	bool trial;	   /* only to find who shares a space; nothing is reported */
+	uint64_t searches; /* threads looked at in trials */
+	uint64_t copies;   /* ranges copied by forks */
 
 	struct strace_thread *threads; /* by tid, open addressing; a power of two */
 	uint32_t nr_threads, room_threads;
+	uint32_t tids; /* of all of them, by exclusive or: of one, its own */
 	struct strace_process *processes;
 	uint32_t nr_processes, room_processes;
 	struct strace_space *spaces;
 	uint32_t nr_spaces, room_spaces;
 	struct strace_pending *pending;
 	uint32_t nr_pending, room_pending;
+	struct intern segment_ids; /* number - 1 is the index */
 	struct strace_segment *segments;
 	uint32_t nr_segments, room_segments;
-	struct strace_attachment *attachments;
-	uint32_t nr_attachments, room_attachments;
+	struct intern attachments; /* of a space and an address */
+	uint64_t *attached_sizes;
+	uint32_t nr_attached, room_attached;
 
 	struct event *queue; /* events that wait to be given out */
 	uint32_t nr_queue, room_queue, queue_at;

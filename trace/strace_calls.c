@@ -266,14 +266,6 @@ static int do_set_mempolicy(struct making *m)
 	return 0;
 }
 
-static struct strace_segment *find_segment(struct strace *s, int64_t id)
-{
-	for (uint32_t i = s->nr_segments; i > 0; i--)
-		if (s->segments[i - 1].id == id)
-			return &s->segments[i - 1];
-	return NULL;
-}
-
 /* The segment of an id; without the shmget that made it its size is not known. */
 static int get_segment(struct strace *s, int64_t id, struct strace_segment **ret_segment)
 {
@@ -281,20 +273,39 @@ static int get_segment(struct strace *s, int64_t id, struct strace_segment **ret
 		.traits = SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_SHMEM,
 		.known = 1,
 	};
-	struct strace_segment *segment = find_segment(s, id);
+	struct strace_segment segment = { 0 };
+	uint32_t number;
+	bool new;
 
-	if (!segment) {
-		if (grow(&s->segments, s->nr_segments, &s->room_segments, sizeof(*s->segments)))
-			return -ENOMEM;
+	if (grow(&s->segments, s->nr_segments, &s->room_segments, sizeof(*s->segments)))
+		return -ENOMEM;
+	number = intern_number(&s->segment_ids, &id, sizeof(id), UINT32_MAX, &new);
+	if (!number)
+		return -ENOMEM;
+	if (new) {
 		file.description = ++s->nr_descriptions;
-		segment = &s->segments[s->nr_segments];
-		*segment = (struct strace_segment) { .id = id };
-		segment->file = trace_add_file(s->trace, &file, "/SYSV", 5);
-		if (!segment->file)
-			return -ENOMEM;
-		s->nr_segments++;
+		segment.file = trace_add_file(s->trace, &file, "/SYSV", 5);
+		s->segments[s->nr_segments++] = segment;
 	}
-	*ret_segment = segment;
+	*ret_segment = &s->segments[number - 1];
+	return (*ret_segment)->file ? 0 : -ENOMEM;
+}
+
+/* Where the size of what is attached at @addr of a space is kept. */
+static int attached_size(struct strace *s, uint32_t space, uint64_t addr, uint64_t **ret_size)
+{
+	uint64_t key[2] = { space, addr };
+	uint32_t number;
+	bool new;
+
+	if (grow(&s->attached_sizes, s->nr_attached, &s->room_attached, sizeof(*s->attached_sizes)))
+		return -ENOMEM;
+	number = intern_number(&s->attachments, key, sizeof(key), UINT32_MAX, &new);
+	if (!number)
+		return -ENOMEM;
+	if (new)
+		s->attached_sizes[s->nr_attached++] = 0;
+	*ret_size = &s->attached_sizes[number - 1];
 	return 0;
 }
 
@@ -303,6 +314,7 @@ static int do_shmat(struct making *m)
 	struct strace *s = m->s;
 	struct event *event = m->event;
 	struct strace_segment *segment;
+	uint64_t *size;
 	int r = read_numbers(m, 3);
 
 	if (r)
@@ -318,32 +330,24 @@ static int do_shmat(struct making *m)
 		trace_incomplete(s->trace, "shmat of unknown size");
 	m->effect.makes = pages((uint64_t)m->call->value, segment->size);
 	m->effect.needs_free = true;
-	if (grow(&s->attachments, s->nr_attachments, &s->room_attachments, sizeof(*s->attachments)))
-		return -ENOMEM;
-	s->attachments[s->nr_attachments++] = (struct strace_attachment) {
-		event->space,
-		(uint64_t)m->call->value,
-		segment->size,
-	};
-	return 0;
+	r = attached_size(s, event->space, (uint64_t)m->call->value, &size);
+	if (!r)
+		*size = segment->size;
+	return r;
 }
 
 static int do_shmdt(struct making *m)
 {
-	struct strace *s = m->s;
+	uint64_t *size;
 	int r = read_numbers(m, 1);
 
 	if (r || !succeeded(m->call))
 		return r;
-	for (uint32_t i = s->nr_attachments; i > 0; i--) {
-		struct strace_attachment *a = &s->attachments[i - 1];
-
-		if (a->space != m->event->space || a->addr != m->event->arg[0])
-			continue;
-		m->effect.frees = pages(a->addr, a->size);
-		*a = s->attachments[--s->nr_attachments];
-		break;
-	}
+	r = attached_size(m->s, m->event->space, m->event->arg[0], &size);
+	if (r)
+		return r;
+	m->effect.frees = pages(m->event->arg[0], *size);
+	*size = 0;
 	return 0;
 }
 

@@ -14,6 +14,8 @@
 #include "trace/scan.h"
 #include "trace/strace.h"
 
+/* More are not followed: each mapping of another is then a file of its own. */
+#define MAX_DESCRIPTORS 65536
 #define O_ACCMODE 3
 #define O_WRONLY 1
 #define O_RDWR 2
@@ -90,6 +92,8 @@ static int set_fd(struct strace_files *files, int32_t fd, uint32_t file, bool cl
 	uint32_t i = position(files, fd);
 
 	if (i == files->nr || files->entries[i].fd != fd) {
+		if (files->nr >= MAX_DESCRIPTORS)
+			return 0;
 		if (grow(&files->entries, files->nr, &files->room, sizeof(*files->entries)))
 			return -ENOMEM;
 		memmove(&files->entries[i + 1], &files->entries[i],

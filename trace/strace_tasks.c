@@ -14,6 +14,9 @@
 #define CLONE_VM 0x100
 #define CLONE_FILES 0x400
 #define CLONE_THREAD 0x10000
+/* Bounds on what a log made for the purpose could cost. */
+#define FEW_COPIES 1000000
+#define MAX_SEARCHES 200000000
 
 static uint32_t slot_of(const struct strace *s, uint32_t tid)
 {
@@ -59,6 +62,7 @@ static int add_thread(struct strace *s, uint32_t tid, uint32_t process)
 	s->threads[slot_of(s, tid)] =
 		(struct strace_thread) { .tid = tid, .process = process, .in_use = true };
 	s->nr_threads++;
+	s->tids ^= tid;
 	s->processes[process].nr_threads++;
 	return 0;
 }
@@ -71,6 +75,7 @@ static void remove_thread(struct strace *s, uint32_t tid)
 
 	s->processes[s->threads[gap].process].nr_threads--;
 	s->nr_threads--;
+	s->tids ^= tid;
 	s->threads[gap].in_use = false;
 	for (;;) {
 		uint32_t home;
@@ -116,6 +121,27 @@ static struct event space_event(enum event_kind kind, const struct strace_proces
 	};
 }
 
+/*
+ * A child knows what its parent does. Where forks would copy more than the log is long, it starts
+ * without: then only addresses handed out twice are seen later.
+ */
+static int copy_knowledge(struct strace *s, const struct strace_space *from,
+			  struct strace_space *to)
+{
+	to->brk = from->brk;
+	to->upward = from->upward;
+	s->copies += from->mapped.nr + from->freed.nr;
+	if (s->copies > FEW_COPIES + s->text.size / 16)
+		return 0;
+	if (range_set_copy(&from->mapped, &to->mapped))
+		return -ENOMEM;
+	if (range_set_copy(&from->freed, &to->freed)) {
+		range_set_free(&to->mapped);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
 static int begin_space(struct strace *s, struct strace_process *process, enum space_born born,
 		       uint32_t parent, const struct event *when)
 {
@@ -126,17 +152,9 @@ static int begin_space(struct strace *s, struct strace_process *process, enum sp
 		return -ENOMEM;
 	event.born = (uint8_t)born;
 	if (born == BORN_FORK) {
-		const struct strace_space *from = &s->spaces[parent];
-
 		event.arg[0] = parent;
-		space.brk = from->brk;
-		space.upward = from->upward;
-		if (range_set_copy(&from->mapped, &space.mapped))
+		if (copy_knowledge(s, &s->spaces[parent], &space))
 			return -ENOMEM;
-		if (range_set_copy(&from->freed, &space.freed)) {
-			range_set_free(&space.mapped);
-			return -ENOMEM;
-		}
 	}
 	process->space = s->nr_spaces;
 	s->spaces[s->nr_spaces++] = space;
@@ -469,6 +487,7 @@ static int merge_spaces(struct strace *s, uint32_t from, uint32_t to)
 
 	if (r)
 		return r;
+	s->searches += s->nr_processes;
 	for (uint32_t i = 0; i < s->nr_processes; i++)
 		if (s->processes[i].space == from)
 			s->processes[i].space = to;
@@ -486,6 +505,9 @@ int strace_recognise(struct strace *s, struct strace_process *process, struct ra
 	if (!process->stranger || named.start >= named.end ||
 	    range_set_overlaps(&space->mapped, named.start, named.end) ||
 	    range_set_overlaps(&space->freed, named.start, named.end))
+		return 0;
+	s->searches += s->room_threads;
+	if (s->searches > MAX_SEARCHES)
 		return 0;
 	holder = find_holder(s, process->space, named);
 	if (!holder)
