@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/record_print.h"
 #include "face/json.h"
 #include "probe/procfs.h"
 #include "probe/record.h"
@@ -25,7 +26,7 @@
 struct options {
 	const char *output; /* NULL: the default */
 	pid_t pid;
-	bool yes, ptrace, survive, json;
+	bool yes, ptrace, survive, print, json;
 	char **program;
 };
 
@@ -44,13 +45,12 @@ static int parse_pid(const char *text, pid_t *ret_pid)
 
 static int parse_options(struct options *options, int argc, char **argv)
 {
-	static const struct option longs[] = { { "output", required_argument, NULL, 'o' },
-					       { "pid", required_argument, NULL, 'p' },
-					       { "yes", no_argument, NULL, 'y' },
-					       { "ptrace", no_argument, NULL, 't' },
-					       { "survive", no_argument, NULL, 's' },
-					       { "json", no_argument, NULL, 'j' },
-					       { 0 } };
+	static const struct option longs[] = {
+		{ "output", required_argument, NULL, 'o' }, { "pid", required_argument, NULL, 'p' },
+		{ "yes", no_argument, NULL, 'y' },	    { "ptrace", no_argument, NULL, 't' },
+		{ "survive", no_argument, NULL, 's' },	    { "print", no_argument, NULL, 'P' },
+		{ "json", no_argument, NULL, 'j' },	    { 0 }
+	};
 	int option, status = 0;
 
 	*options = (struct options) { .program = argv };
@@ -72,6 +72,9 @@ static int parse_options(struct options *options, int argc, char **argv)
 			break;
 		case 's':
 			options->survive = true;
+			break;
+		case 'P':
+			options->print = true;
 			break;
 		case 'j':
 			options->json = true;
@@ -278,23 +281,27 @@ static int open_writer(const struct output *output, const struct trace_host *hos
 	return err;
 }
 
-static int record_into(const struct options *options, const struct output *output)
+static int record_into(const struct options *options, const struct output *output,
+		       const struct trace_host *host, struct record_print *print)
 {
 	struct record_options record = { .argv = options->pid ? NULL : options->program,
 					 .pid = options->pid,
 					 .survive = options->survive,
+					 .watch = print ? record_print_event : NULL,
+					 .watch_file = record_print_file,
+					 .watch_ctx = print,
 					 .say = say };
 	struct record_result result;
-	struct trace_host host;
 	uint64_t bytes;
 	int err, write_err;
 
-	record_host(&host);
-	err = open_writer(output, &host, &record.writer);
+	err = open_writer(output, host, &record.writer);
 	if (err)
 		return cmd_fail(EXIT_SEAM_FAILED, "%s: %s", output->path, strerror(-err));
 	err = record_run(&record, &result);
 	write_err = data_writer_close(record.writer, &bytes);
+	if (print)
+		record_print_end(print);
 	if (err) {
 		drop_output(options, output);
 		return explain_start(options, err);
@@ -306,15 +313,20 @@ static int run_record(int argc, char **argv)
 {
 	struct options options;
 	struct output output;
+	struct trace_host host;
+	struct record_print *print = NULL;
 	int status = parse_options(&options, argc, argv);
 
 	if (!status && options.pid)
 		status = ask(&options);
+	record_host(&host);
 	if (!status)
 		status = open_output(&options, &output);
+	if (!status && options.print)
+		status = record_print_start(&host, &print);
 	if (status)
 		return status;
-	status = record_into(&options, &output);
+	status = record_into(&options, &output, &host, print);
 	if (output.fd != STDOUT_FILENO)
 		close(output.fd);
 	return status;
@@ -322,7 +334,7 @@ static int run_record(int argc, char **argv)
 
 const struct cmd cmd_record = {
 	.name = "record",
-	.synopsis = "[-o FILE] [--survive] [-p PID | [--] PROGRAM [ARGUMENT...]]",
+	.synopsis = "[-o FILE] [--survive] [--print] [-p PID | [--] PROGRAM [ARGUMENT...]]",
 	.summary = "every change to the address spaces of a process tree, into a file",
 	.help = "  -o, --output F   to F, - is standard output; else to " DEFAULT_OUTPUT
 		", and an earlier\n"
@@ -337,6 +349,9 @@ const struct cmd cmd_record = {
 		"      --survive    stop at every call instead of setting a filter: slower, but "
 		"the\n"
 		"                   program goes on when seam is killed\n"
+		"      --print      one line per call on standard error, as strace would, and what "
+		"it did\n"
+		"                   to the map: areas 512→513 split prot\n"
 		"      --json       the closing figures as JSON\n"
 		"\n"
 		"Needs no rights. A launched tree runs under a seccomp filter, so that only calls "

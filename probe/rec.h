@@ -145,6 +145,8 @@ void rec_write(struct rec *rec, const struct rec_task *task, struct event *event
 /* The same of another space than the task's. */
 void rec_write_in(struct rec *rec, const struct rec_task *task, const struct rec_space *space,
 		  struct event *event);
+/* The trace's number of a file; 0 without memory. */
+uint32_t rec_write_file(struct rec *rec, const struct trace_file *file);
 /* Bytes of a stopped task's memory; -1 unless all are there. */
 int rec_peek(pid_t tid, uint64_t addr, void *to, size_t size);
 /* Lets a stopped task go on, with @sig. */

@@ -190,7 +190,7 @@ static int set_identities(struct rec *rec, const struct line *line, struct seam_
 		return 0;
 	if (rec->areas->is_exec)
 		describe_exec_file(rec, &file);
-	area->file = data_write_file(rec->options->writer, &file);
+	area->file = rec_write_file(rec, &file);
 	area->pgoff = line->offset >> 12;
 	return area->file ? 0 : -ENOMEM;
 }

@@ -242,7 +242,7 @@ void rec_number_file(struct rec *rec, const struct rec_task *task, struct rec_ca
 		described->file.known = 1;
 		described->file.description = call->held->description;
 	}
-	call->file = data_write_file(rec->options->writer, &described->file);
+	call->file = rec_write_file(rec, &described->file);
 	if (call->held)
 		call->held->file = call->file;
 }

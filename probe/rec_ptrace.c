@@ -107,6 +107,15 @@ void rec_write(struct rec *rec, const struct rec_task *task, struct event *event
 	rec_write_in(rec, task, task->space, event);
 }
 
+uint32_t rec_write_file(struct rec *rec, const struct trace_file *file)
+{
+	uint32_t number = data_write_file(rec->options->writer, file);
+
+	if (rec->options->watch)
+		rec->options->watch_file(rec->options->watch_ctx, number, file);
+	return number;
+}
+
 int rec_peek(pid_t tid, uint64_t addr, void *to, size_t size)
 {
 	struct iovec local = { to, size }, remote = { (void *)(uintptr_t)addr, size };

@@ -22,10 +22,10 @@ struct record_options {
 	pid_t pid;    /* the process to attach to */
 	bool survive; /* launched: no filter, the program outlives the recorder */
 	bool stacks;  /* record the call stack of each call */
-	int ready_fd; /* -1, or closed once the first event has been recorded */
 	struct data_writer *writer;
-	/* Called for each event in order, after it was written; may be NULL. */
-	void (*watch)(void *ctx, const struct event *event);
+	/* Called for each event in order, and for each file before the first event that names it. */
+	void (*watch)(void *ctx, const struct event *event); /* may be NULL */
+	void (*watch_file)(void *ctx, uint32_t number, const struct trace_file *file);
 	void *watch_ctx;
 	/* Something a person should know at once ("privilege lost: ..."). */
 	void (*say)(const char *text);

@@ -20,7 +20,8 @@ struct importer {
 	void (*close)(struct trace *trace); /* also after an open that failed */
 };
 
-extern const struct importer importer_data, importer_mail, importer_ops, importer_strace;
+extern const struct importer importer_data, importer_live, importer_mail, importer_ops,
+	importer_strace;
 
 struct trace {
 	const struct importer *importer;

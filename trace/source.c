@@ -34,6 +34,7 @@ static const char *const kind_names[SOURCE_NR_KINDS] = {
 	[SOURCE_SMAPS] = "smaps text",
 	[SOURCE_NUMA_MAPS] = "numa_maps text",
 	[SOURCE_DATA] = "a seam.data recording",
+	[SOURCE_LIVE] = "a recorder at work",
 	[SOURCE_STRACE] = "an strace log",
 	[SOURCE_OPS] = "an operation script",
 	[SOURCE_MAIL] = "a text with excerpts",

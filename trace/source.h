@@ -15,6 +15,7 @@ enum source_kind {
 	SOURCE_SMAPS,
 	SOURCE_NUMA_MAPS,
 	SOURCE_DATA, /* seam.data */
+	SOURCE_LIVE, /* a recorder that is at work (trace/live.h); never told by content */
 	SOURCE_STRACE,
 	SOURCE_OPS,
 	SOURCE_MAIL, /* running text with excerpts of maps, strace or time output in it */

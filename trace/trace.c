@@ -14,6 +14,7 @@
 /* One line a format that can be read. */
 static const struct importer *const importers[] = {
 	&importer_data,
+	&importer_live,
 	&importer_mail,
 	&importer_ops,
 	&importer_strace,

@@ -145,6 +145,14 @@ for ignored in ((), (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM), (signal.SIG
             alone, seen = (re.sub(r'NoNewPrivs:.*', '', text) for text in (alone, seen))
         ok(alone == seen, f'what the program inherits ({mode}, {len(ignored)} ignored)', alone, seen)
 
+# What people read of each call
+seen = record(SUBJECT, 'maps', options=['--print'])
+lines = seen.stderr.splitlines()
+for pattern in (r'^\d+ exec: \d+ areas$', r'mprotect\(0x\w+, 4096, PROT_READ\) = 0  areas (\d+)→(\d+) split prot$',
+                r'mmap\(NULL, 12288, PROT_READ, MAP_SHARED, 3<.*subject>, 0\) = 0x\w+  areas \d+→\d+ apart .*file',
+                r'MADV_DONTDUMP\) = 0  areas \d+→\d+ split flags$', r'munmap\(0x\w+, 8192\) = 0  areas \d+ split$'):
+    ok(any(re.search(pattern, line) for line in lines), f'--print: {pattern}', seen.stderr)
+
 # Statuses that are seam's
 with open('plain', 'w'):
     pass
