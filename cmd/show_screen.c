@@ -19,6 +19,9 @@
 /* To be kept from mapping for so long is worth a word. */
 #define HELD_UP_NS UINT64_C(10000000)
 
+/* A fork that pays so much for mappings is worth a word. */
+#define FORK_FELT_NS UINT64_C(2000000)
+
 /* From here on the count is told with its limit, and from there on it is the matter. */
 #define LIMIT_FELT PRESSURE_FELT
 #define LIMIT_REACHED 0.9
@@ -278,6 +281,20 @@ static void print_guards(const struct show *show, FILE *out)
 			plural(findings->guarded_areas));
 }
 
+/* Only where it is felt. */
+static void print_fork(const struct show *show, FILE *out)
+{
+	char all[SHORT_TEXT], needed[SHORT_TEXT];
+
+	if (show->fork_ns < FORK_FELT_NS)
+		return;
+	fprintf(out, "\nA fork of this process pays about %s for its mappings",
+		time_text(all, show->fork_ns));
+	if (show->findings.nr_remedies)
+		fprintf(out, ", %s of it needed", time_text(needed, show->fork_needed_ns));
+	fputs(" (seam cost).\n", out);
+}
+
 static void print_notes(const struct show *show, FILE *out)
 {
 	const struct snapshot *snapshot = &show->snapshot;
@@ -319,6 +336,7 @@ int show_screen(const struct show *show, const char *label, const struct show_ex
 		fputc('\n', out);
 		r = print_remedies(show, header, out);
 	}
+	print_fork(show, out);
 	print_guards(show, out);
 	print_hidden(show, out);
 	print_notes(show, out);

@@ -137,6 +137,10 @@ void show_json(const struct show *show, FILE *out)
 	write_remedies(&json, findings);
 	write_notes(&json, snapshot);
 	json_uint(&json, "read_ns", snapshot->read_ns);
+	if (show->fork_ns) {
+		json_uint(&json, "fork_areas_ns", show->fork_ns);
+		json_uint(&json, "fork_needed_ns", show->fork_needed_ns);
+	}
 	json_close(&json, '}');
 	json_end(&json);
 }

@@ -17,6 +17,8 @@ struct show {
 	struct findings findings; /* of snapshot */
 	struct limits limits;	  /* of a living process */
 	uint64_t area_limit;	  /* vm.max_map_count; 0: not known, as for a file */
+	/* What a fork pays for the areas, and would pay after the first remedy; 0: not measured. */
+	uint64_t fork_ns, fork_needed_ns;
 };
 
 /* Takes the snapshot over. -ENOMEM; then the snapshot is freed. */

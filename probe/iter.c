@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "probe/bpf/record.h"
@@ -129,6 +130,14 @@ static int read_all(int fd, struct bytes *bytes, goes_on_fn *goes_on, void *ctx)
 	}
 }
 
+static uint64_t cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 /* Opens the programs with all but @wanted left out. */
 static struct areas_bpf *open_programs(bool areas)
 {
@@ -183,12 +192,12 @@ static bool areas_go_on(const struct bytes *bytes, size_t from, void *ctx)
 }
 
 /* @filter: the kernel picks the task (6.1-); else the program does. */
-static int read_areas(pid_t tid, bool filter, struct bytes *bytes, char *why)
+static int read_areas(pid_t tid, bool filter, struct bytes *bytes, uint64_t *ret_ns, char *why)
 {
 	union bpf_iter_link_info info = { .task.tid = (uint32_t)tid };
 	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
 	struct areas_bpf *skel = open_programs(true);
-	uint64_t last_start = 0;
+	uint64_t last_start = 0, start;
 	int err;
 
 	if (!skel)
@@ -199,8 +208,10 @@ static int read_areas(pid_t tid, bool filter, struct bytes *bytes, char *why)
 	if (err) {
 		err = refuse(why, err, "loading the BPF program");
 	} else {
+		start = cpu_ns();
 		err = run_iterator(skel->progs.areas, filter ? &opts : NULL, bytes, areas_go_on,
 				   &last_start);
+		*ret_ns = cpu_ns() - start;
 		if (err && !(filter && (err == -EINVAL || err == -E2BIG)))
 			err = refuse(why, err, "reading areas by BPF");
 	}
@@ -342,17 +353,20 @@ static int to_snapshot(const struct bytes *bytes, struct snapshot *ret)
 int iter_snapshot(pid_t tid, struct snapshot *ret_snapshot, char *why)
 {
 	struct bytes bytes = { 0 };
-	int err = read_areas(tid, true, &bytes, why);
+	uint64_t ns = 0;
+	int err = read_areas(tid, true, &bytes, &ns, why);
 
 	if (err == -EINVAL || err == -E2BIG) {
 		bytes.size = 0;
-		err = read_areas(tid, false, &bytes, why);
+		err = read_areas(tid, false, &bytes, &ns, why);
 	}
 	if (!err) {
 		err = to_snapshot(&bytes, ret_snapshot);
 		if (err)
 			snprintf(why, ITER_WHY_SIZE, "reading areas by BPF: %s",
 				 err == -ESRCH ? "it has no memory" : strerror(-err));
+		else
+			ret_snapshot->read_ns = ns;
 	}
 	free(bytes.data);
 	return err;

@@ -17,7 +17,8 @@
 #define ITER_WHY_SIZE 160
 
 /*
- * The areas of the task @tid (a thread that lives; its leader may have ended).
+ * The areas of the task @tid (a thread that lives; its leader may have ended). In read_ns: the CPU time
+ * of reading, without loading the program.
  *  -EPERM       a capability is missing
  *  -EOPNOTSUPP  no BTF, no such iterator, or built without libbpf
  *  -ESRCH       it has no memory (any more)
