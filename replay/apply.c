@@ -65,10 +65,10 @@ static void over_pieces(struct call *call, uint64_t start, uint64_t end, make_pi
 		if (piece.kind == GROUND_GONE)
 			continue;
 		made = true;
-		if (piece.kind == GROUND_TAKEN)
-			err = how & NEEDS_MEM ? -SEAM_ENOMEM : 0;
-		else
+		if (has_memory(piece.kind))
 			err = call_check(call, make(call, piece.at, piece.end - piece.start));
+		else
+			err = how & NEEDS_MEM ? -SEAM_ENOMEM : 0;
 		if (err && !result)
 			result = err;
 		if (err && !(how & GOES_ON && err == -SEAM_ENOMEM))
@@ -100,7 +100,7 @@ void call_over_range(struct call *call, uint64_t addr, uint64_t len, make_piece 
 		return;
 	}
 	ground_next(ground, start, end, &piece);
-	if (piece.end == end && (piece.kind == GROUND_HERE || piece.kind == GROUND_MOVED))
+	if (piece.end == end && has_memory(piece.kind))
 		call_finish(call, call_check(call, make(call, piece.at + (addr - start), len)));
 	else
 		over_pieces(call, start, end, make, how);

@@ -42,6 +42,13 @@ void call_needs(struct call *call, uint64_t start, uint64_t end);
 /* call_map.c: a mapping that the kernel places, or at a fixed address. */
 void call_map_placed(struct call *call, struct seam_mmap *args);
 void call_map_fixed(struct call *call, struct seam_mmap *args);
+/* A piece of where a mapping with a fixed address goes. */
+struct target {
+	struct piece piece;
+	bool refills; /* ground that was freed */
+};
+/* The first piece of the recorded range [start, end): HERE, MOVED, GONE, or TAKEN. */
+bool call_next_target(struct call *call, uint64_t start, uint64_t end, struct target *ret_target);
 /* Takes away what the record replaced within [start, end), where the newcomer goes elsewhere. */
 void call_unmap(struct call *call, uint64_t start, uint64_t end);
 

@@ -65,7 +65,7 @@ static void take_as_freed(struct call *call, uint64_t start, uint64_t end)
 	for (; ground_next(ground, start, end, &piece); start = piece.end) {
 		uint64_t len = piece.end - piece.start;
 
-		if (piece.kind == GROUND_HERE || piece.kind == GROUND_MOVED) {
+		if (has_memory(piece.kind)) {
 			if (!seam_area_find(call->space, piece.at, &area) ||
 			    area.start >= piece.at + len)
 				continue;
@@ -143,7 +143,7 @@ void call_unmap(struct call *call, uint64_t start, uint64_t end)
 	for (; ground_next(&call->mm->ground, start, end, &piece); start = piece.end) {
 		uint64_t len = piece.end - piece.start;
 
-		if (piece.kind != GROUND_HERE && piece.kind != GROUND_MOVED)
+		if (!has_memory(piece.kind))
 			continue;
 		call_check(call, seam_space_munmap(call->space, piece.at, len));
 		memory_gone(call, piece.at, len);
@@ -152,9 +152,45 @@ void call_unmap(struct call *call, uint64_t start, uint64_t end)
 	}
 }
 
-/* One piece of a mapping at a fixed address. */
-static int map_piece(struct call *call, const struct seam_mmap *args, const struct piece *piece)
+static bool is_free(const struct seam_space *space, uint64_t at, uint64_t len)
 {
+	struct seam_area area;
+
+	return !seam_area_find(space, at, &area) || area.start >= at + len;
+}
+
+bool call_next_target(struct call *call, uint64_t start, uint64_t end, struct target *ret)
+{
+	struct ground *ground = &call->mm->ground;
+	struct piece next;
+
+	ret->refills = false;
+	if (!ground_next_recorded(ground, start, end, &ret->piece))
+		return false;
+	if (ret->piece.kind == GROUND_HERE && ground_is_taken(ground, start, ret->piece.end))
+		ret->piece.kind = GROUND_TAKEN;
+	if (ret->piece.kind == GROUND_FREED) {
+		ret->refills = is_free(call->space, ret->piece.at, ret->piece.end - start);
+		ret->piece.kind = ret->refills ? GROUND_MOVED : GROUND_TAKEN;
+	}
+	/* memory that has moved together stays together, with holes in it that are to be filled */
+	while (ret->piece.kind == GROUND_MOVED &&
+	       ground_next_recorded(ground, ret->piece.end, end, &next) &&
+	       (next.kind == GROUND_MOVED || next.kind == GROUND_FREED) &&
+	       next.at - next.start == ret->piece.at - start) {
+		if (next.kind == GROUND_FREED &&
+		    !is_free(call->space, next.at, next.end - next.start))
+			break;
+		ret->refills |= next.kind == GROUND_FREED;
+		ret->piece.end = next.end;
+	}
+	return true;
+}
+
+/* One piece of a mapping at a fixed address. */
+static int map_piece(struct call *call, const struct seam_mmap *args, const struct target *target)
+{
+	const struct piece *piece = &target->piece;
 	struct seam_mmap part = *args;
 	uint64_t at = 0;
 	int err;
@@ -162,8 +198,12 @@ static int map_piece(struct call *call, const struct seam_mmap *args, const stru
 	part.pgoff += (piece->start - args->addr) >> seam_space_page_shift(call->space);
 	part.len = piece->end - piece->start;
 	part.addr = piece->at;
-	if (piece->kind != GROUND_TAKEN)
-		return map_one(call, &part, &at);
+	if (piece->kind != GROUND_TAKEN) {
+		err = map_one(call, &part, &at);
+		if (!err && target->refills && call->worked)
+			settle(call, piece->start, part.len, 0, at);
+		return err;
+	}
 	/* another map is there under this kernel: the newcomer is placed anew */
 	if (!call->worked)
 		return (int)call->event->result;
@@ -179,7 +219,7 @@ void call_map_fixed(struct call *call, struct seam_mmap *args)
 {
 	struct ground *ground = &call->mm->ground;
 	uint64_t start, end, at = args->addr;
-	struct piece piece;
+	struct target target;
 	bool made = false;
 	int err = 0;
 
@@ -189,17 +229,10 @@ void call_map_fixed(struct call *call, struct seam_mmap *args)
 		call_finish(call, err ? err : (int64_t)at);
 		return;
 	}
-	ground_next_whole(ground, start, end, &piece);
-	if (piece.end == end && (piece.kind == GROUND_HERE || piece.kind == GROUND_MOVED)) {
-		args->addr = piece.at;
-		err = map_one(call, args, &at);
-		call_finish(call, err ? err : (int64_t)at);
-		return;
-	}
-	for (; !err && ground_next_whole(ground, start, end, &piece); start = piece.end) {
-		if (piece.kind == GROUND_GONE)
+	for (; !err && call_next_target(call, start, end, &target); start = target.piece.end) {
+		if (target.piece.kind == GROUND_GONE)
 			continue;
-		err = map_piece(call, args, &piece);
+		err = map_piece(call, args, &target);
 		made = true;
 	}
 	if (made)
@@ -279,7 +312,7 @@ void call_munmap(struct call *call)
 		uint64_t size = piece.end - piece.start;
 		int err = 0;
 
-		if (piece.kind == GROUND_HERE || piece.kind == GROUND_MOVED) {
+		if (has_memory(piece.kind)) {
 			err = call_check(call, seam_space_munmap(call->space, piece.at, size));
 			if (!err)
 				memory_gone(call, piece.at, size);
@@ -287,8 +320,8 @@ void call_munmap(struct call *call)
 		made |= piece.kind != GROUND_GONE;
 		if (!err && piece.kind == GROUND_MOVED)
 			call_keep(call, ground_release(ground, piece.at, size));
-		if (call->worked && piece.kind != GROUND_HERE && piece.kind != GROUND_TAKEN)
-			call_keep(call, ground_forget(ground, piece.start, piece.end));
+		if (call->worked)
+			call_keep(call, ground_freed(ground, piece.start, piece.end));
 		if (err && !result)
 			result = err;
 	}
@@ -343,7 +376,7 @@ void call_shmdt(struct call *call)
 		err = call_check(call, seam_space_munmap(call->space, at, len));
 		if (err)
 			break;
-		call_keep(call, ground_forget(&call->mm->ground, call->arg[0], call->arg[0] + len));
+		call_keep(call, ground_freed(&call->mm->ground, call->arg[0], call->arg[0] + len));
 		call_keep(call, ground_release(&call->mm->ground, at, len));
 		if (!seam_area_find(call->space, at, &area))
 			break;

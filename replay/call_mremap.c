@@ -5,12 +5,12 @@
 /* The target of MREMAP_FIXED under this kernel; false: it must be placed anew. */
 static bool fixed_target(struct call *call, uint64_t start, uint64_t end, uint64_t *ret_at)
 {
-	struct piece piece;
+	struct target target;
 
-	ground_next_whole(&call->mm->ground, start, end, &piece);
-	if (piece.end != end || (piece.kind != GROUND_HERE && piece.kind != GROUND_MOVED))
+	if (!call_next_target(call, start, end, &target) || target.piece.end != end ||
+	    !has_memory(target.piece.kind))
 		return false;
-	*ret_at = piece.at;
+	*ret_at = target.piece.at;
 	return true;
 }
 
@@ -50,7 +50,7 @@ static void moved(struct call *call, const struct move *move, uint64_t at)
 	struct seam_area area;
 
 	if (!ground_is_plain(ground) && !move->keeps_old) {
-		call_keep(call, ground_forget(ground, move->old_start, move->old_end));
+		call_keep(call, ground_freed(ground, move->old_start, move->old_end));
 		call_keep(call, ground_release(ground, move->old_at, old_len));
 	}
 	if (move->new_end)
@@ -157,7 +157,7 @@ static void remap_pieces(struct call *call, const struct move *move)
 	}
 	if (call->arg[3] & SEAM_MREMAP_FIXED)
 		call_unmap(call, move->new_start, move->new_end);
-	call_keep(call, ground_forget(ground, move->old_start, move->old_end));
+	call_keep(call, ground_freed(ground, move->old_start, move->old_end));
 	for (; !err && ground_next(&old, at, move->old_end, &piece); at = piece.end) {
 		uint64_t offset = piece.start - move->old_start, size = piece.end - piece.start;
 		uint64_t target = move->new_start + offset, grown = 0;
@@ -165,7 +165,7 @@ static void remap_pieces(struct call *call, const struct move *move)
 		if (offset + size > len) { /* cut */
 			uint64_t keeps = offset < len ? len - offset : 0;
 
-			if (piece.kind == GROUND_HERE || piece.kind == GROUND_MOVED) {
+			if (has_memory(piece.kind)) {
 				err = call_check(call,
 						 seam_space_munmap(call->space, piece.at + keeps,
 								   size - keeps));
@@ -177,7 +177,7 @@ static void remap_pieces(struct call *call, const struct move *move)
 		}
 		if (!size)
 			continue;
-		if (piece.kind == GROUND_GONE || piece.kind == GROUND_TAKEN) {
+		if (!has_memory(piece.kind)) {
 			call_keep(call, ground_lose(ground, target, size + grown));
 			continue;
 		}
@@ -232,6 +232,8 @@ void call_mremap(struct call *call)
 						    move.new_end - move.new_start));
 		}
 		call_skip(call);
+	} else if (!has_memory(piece.kind)) {
+		call_finish(call, -SEAM_EFAULT);
 	} else {
 		remap_piece(call, &move);
 	}

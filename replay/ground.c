@@ -3,10 +3,16 @@
 
 #include <errno.h>
 
-/* A distance is a multiple of the page size, so this is none. */
-#define LOST 1
+/* A distance is a multiple of the page size, so it has room for these. */
+#define LOST 1 /* no distance */
+#define FREED 2
 
-static bool next_by_record(struct ground *ground, uint64_t start, uint64_t end, struct piece *ret)
+static uint64_t distance(const struct range *range)
+{
+	return range->value & ~(uint64_t)FREED;
+}
+
+bool ground_next_recorded(struct ground *ground, uint64_t start, uint64_t end, struct piece *ret)
 {
 	struct range range;
 
@@ -19,8 +25,11 @@ static bool next_by_record(struct ground *ground, uint64_t start, uint64_t end, 
 		ret->end = range.start;
 		return true;
 	}
-	ret->kind = range.value == LOST ? GROUND_GONE : GROUND_MOVED;
-	ret->at = start + range.value;
+	if (range.value == LOST)
+		ret->kind = GROUND_GONE;
+	else
+		ret->kind = range.value & FREED ? GROUND_FREED : GROUND_MOVED;
+	ret->at = start + distance(&range);
 	if (range.end < end)
 		ret->end = range.end;
 	return true;
@@ -30,7 +39,7 @@ bool ground_next(struct ground *ground, uint64_t start, uint64_t end, struct pie
 {
 	struct range range;
 
-	if (!next_by_record(ground, start, end, ret))
+	if (!ground_next_recorded(ground, start, end, ret))
 		return false;
 	if (ret->kind != GROUND_HERE || !range_map_find(&ground->taken, start, &range) ||
 	    range.start >= ret->end)
@@ -45,16 +54,11 @@ bool ground_next(struct ground *ground, uint64_t start, uint64_t end, struct pie
 	return true;
 }
 
-bool ground_next_whole(struct ground *ground, uint64_t start, uint64_t end, struct piece *ret)
+bool ground_is_taken(struct ground *ground, uint64_t start, uint64_t end)
 {
 	struct range range;
 
-	if (!next_by_record(ground, start, end, ret))
-		return false;
-	if (ret->kind == GROUND_HERE && range_map_find(&ground->taken, start, &range) &&
-	    range.start < ret->end)
-		ret->kind = GROUND_TAKEN;
-	return true;
+	return range_map_find(&ground->taken, start, &range) && range.start < end;
 }
 
 uint64_t ground_translate(struct ground *ground, uint64_t addr)
@@ -64,7 +68,7 @@ uint64_t ground_translate(struct ground *ground, uint64_t addr)
 	if (!range_map_find(&ground->moved, addr, &range) || range.start > addr ||
 	    range.value == LOST)
 		return addr;
-	return addr + range.value;
+	return addr + distance(&range);
 }
 
 int ground_settle(struct ground *ground, uint64_t start, uint64_t len, uint64_t at)
@@ -89,6 +93,23 @@ int ground_lose(struct ground *ground, uint64_t start, uint64_t len)
 int ground_take(struct ground *ground, uint64_t at, uint64_t len)
 {
 	return range_map_set(&ground->taken, at, at + len, 0);
+}
+
+int ground_freed(struct ground *ground, uint64_t start, uint64_t end)
+{
+	struct piece piece;
+	int err = 0;
+
+	if (range_map_is_empty(&ground->moved))
+		return 0;
+	for (; !err && ground_next_recorded(ground, start, end, &piece); start = piece.end) {
+		if (piece.kind == GROUND_GONE)
+			err = range_map_clear(&ground->moved, piece.start, piece.end);
+		else if (piece.kind == GROUND_MOVED)
+			err = range_map_set(&ground->moved, piece.start, piece.end,
+					    (piece.at - piece.start) | FREED);
+	}
+	return err;
 }
 
 int ground_forget(struct ground *ground, uint64_t start, uint64_t end)

@@ -23,7 +23,19 @@ struct ground {
 	struct range_map taken; /* this kernel's ranges that hold memory recorded elsewhere */
 };
 
-enum ground_kind { GROUND_HERE, GROUND_MOVED, GROUND_GONE, GROUND_TAKEN };
+enum ground_kind {
+	GROUND_HERE,
+	GROUND_MOVED,
+	GROUND_FREED, /* had moved, and the record freed it: a fixed map belongs there again */
+	GROUND_GONE,
+	GROUND_TAKEN,
+};
+
+/* Memory that the record has is there. */
+static inline bool has_memory(enum ground_kind kind)
+{
+	return kind == GROUND_HERE || kind == GROUND_MOVED;
+}
 
 /* A piece of a recorded range that is of one kind throughout. */
 struct piece {
@@ -39,9 +51,11 @@ static inline bool ground_is_plain(const struct ground *ground)
 
 /* The first piece of the recorded range [start, end). False when it is empty. */
 bool ground_next(struct ground *ground, uint64_t start, uint64_t end, struct piece *ret_piece);
-/* The same, but ground that is here in part and taken in part is one piece, and taken. */
-bool ground_next_whole(struct ground *ground, uint64_t start, uint64_t end,
-		       struct piece *ret_piece);
+/* The same without a look at what is taken: never GROUND_TAKEN. */
+bool ground_next_recorded(struct ground *ground, uint64_t start, uint64_t end,
+			  struct piece *ret_piece);
+/* Is any of this kernel's [start, end) taken? */
+bool ground_is_taken(struct ground *ground, uint64_t start, uint64_t end);
 /* Where a recorded address lies, whatever is there. */
 uint64_t ground_translate(struct ground *ground, uint64_t addr);
 
@@ -53,7 +67,9 @@ int ground_settle(struct ground *ground, uint64_t start, uint64_t len, uint64_t 
 int ground_lose(struct ground *ground, uint64_t start, uint64_t len);
 /* This kernel made [at, at + len), which the record does not know. */
 int ground_take(struct ground *ground, uint64_t at, uint64_t len);
-/* The record freed [start, end): the numbers mean this kernel's own ground again. */
+/* The record freed [start, end). Where it was is remembered for fixed maps to come. */
+int ground_freed(struct ground *ground, uint64_t start, uint64_t end);
+/* The numbers [start, end) mean this kernel's own ground again. */
 int ground_forget(struct ground *ground, uint64_t start, uint64_t end);
 /* This kernel freed [at, at + len). */
 int ground_release(struct ground *ground, uint64_t at, uint64_t len);

@@ -468,7 +468,7 @@ int lane_touch(struct lane *lane, const struct event *event)
 		return 0;
 	mm = &lane->mms[event->space];
 	for (; ground_next(&mm->ground, start, end, &piece); start = piece.end) {
-		if (piece.kind != GROUND_HERE && piece.kind != GROUND_MOVED)
+		if (!has_memory(piece.kind))
 			continue;
 		if (touch_range(lane, mm, piece.at, piece.end - piece.start, true, NULL) ==
 		    -SEAM_EALLOC)
@@ -490,7 +490,7 @@ int lane_change(struct lane *lane, const struct event *event)
 		return 0;
 	mm = &lane->mms[event->space];
 	for (; ground_next(&mm->ground, start, end, &piece); start = piece.end)
-		if ((piece.kind == GROUND_HERE || piece.kind == GROUND_MOVED) &&
+		if (has_memory(piece.kind) &&
 		    seam_space_forget(mm->space, piece.at, piece.at + piece.end - piece.start) ==
 			    -SEAM_EALLOC)
 			return -ENOMEM;

@@ -9,18 +9,19 @@
 #define PAGE 0x1000u
 
 /* The pieces of [start, end) as "kind:start-end@at", in pages. */
-static const char *pieces(struct ground *ground, uint64_t start, uint64_t end, bool whole)
+static const char *pieces(struct ground *ground, uint64_t start, uint64_t end, bool recorded)
 {
 	static const char kinds[] = {
-		[GROUND_HERE] = 'h', [GROUND_MOVED] = 'm', [GROUND_GONE] = 'g', [GROUND_TAKEN] = 't'
+		[GROUND_HERE] = 'h', [GROUND_MOVED] = 'm', [GROUND_FREED] = 'f',
+		[GROUND_GONE] = 'g', [GROUND_TAKEN] = 't',
 	};
 	static char text[512];
 	struct piece piece;
 	size_t at = 0;
 
 	text[0] = 0;
-	while (whole ? ground_next_whole(ground, start, end, &piece)
-		     : ground_next(ground, start, end, &piece)) {
+	while (recorded ? ground_next_recorded(ground, start, end, &piece)
+			: ground_next(ground, start, end, &piece)) {
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%c%llu-%llu", at ? " " : "",
 				       kinds[piece.kind], (unsigned long long)piece.start / PAGE,
 				       (unsigned long long)piece.end / PAGE);
@@ -32,10 +33,10 @@ static const char *pieces(struct ground *ground, uint64_t start, uint64_t end, b
 	return text;
 }
 
-static void holds(struct ground *ground, uint64_t start, uint64_t end, bool whole,
+static void holds(struct ground *ground, uint64_t start, uint64_t end, bool recorded,
 		  const char *expected)
 {
-	const char *found = pieces(ground, start * PAGE, end * PAGE, whole);
+	const char *found = pieces(ground, start * PAGE, end * PAGE, recorded);
 
 	if (!ok(!strcmp(found, expected), "[%llu, %llu) is %s", (unsigned long long)start,
 		(unsigned long long)end, expected))
@@ -58,14 +59,24 @@ int main(void)
 	holds(&ground, 18, 26, false, "h18-20 m20-26@5");
 	holds(&ground, 21, 23, false, "m21-23@6");
 	holds(&ground, 0, 12, false, "h0-5 t5-11 h11-12");
-	holds(&ground, 0, 12, true, "t0-12");
-	holds(&ground, 11, 12, true, "h11-12");
+	holds(&ground, 0, 12, true, "h0-12");
+	ok(ground_is_taken(&ground, 0, 6 * PAGE) && !ground_is_taken(&ground, 0, 5 * PAGE),
+	   "taken in part");
 	ok(ground_translate(&ground, 22 * PAGE + 17) == 7 * PAGE + 17, "an address inside");
 	ok(ground_translate(&ground, 26 * PAGE) == 26 * PAGE, "an address behind the end");
 
 	ok(!ground_lose(&ground, 26 * PAGE, PAGE), "lose");
 	holds(&ground, 24, 28, false, "m24-26@9 g26-27 h27-28");
 	ok(ground_translate(&ground, 26 * PAGE) == 26 * PAGE, "lost memory has no place");
+
+	ok(!ground_freed(&ground, 21 * PAGE, 22 * PAGE), "freed");
+	holds(&ground, 20, 23, false, "m20-21@5 f21-22 m22-23@7");
+	ok(ground_translate(&ground, 21 * PAGE) == 6 * PAGE, "where it was is remembered");
+	ok(!ground_settle(&ground, 21 * PAGE, PAGE, 6 * PAGE), "filled again");
+	holds(&ground, 20, 23, false, "m20-23@5");
+	ok(!ground_lose(&ground, 30 * PAGE, PAGE) && !ground_freed(&ground, 30 * PAGE, 31 * PAGE),
+	   "what was lost and is freed");
+	holds(&ground, 30, 31, false, "h30-31");
 
 	ok(!ground_copy(&ground, &copy), "copy");
 	ok(!ground_forget(&ground, 20 * PAGE, 27 * PAGE), "forget");
