@@ -337,6 +337,7 @@ static int introduce(struct strace *s, uint32_t tid, const struct event *when)
 
 		if (birth->parent != tid && find_thread(s, birth->parent))
 			return strace_born(s, birth->parent, tid, birth->flags, when);
+		pid->birth = birth->next;
 	}
 	parent = pid ? parent_of(s, pid) : NULL;
 	if (parent) {

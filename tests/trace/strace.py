@@ -186,6 +186,8 @@ ok(len(d.of('space')) == 1 and {c[1] for c in d.calls()} == {0} and 'clone not i
 d = dump(A + '1 clone3({flags=CLONE_VM|CLONE_THREAD, exit_signal=0} <unfinished ...>\n2 brk(NULL) = 0x1000\n'
          '1 <... clone3 resumed> => {parent_tid=[2]}, 88) = 2\n')
 ok(len(d.of('space')) == 1, 'a thread whose first line stands inside of the clone', d.lines)
+d = dump(A.replace('1', '2', 1) + '1 fork() = 2\n2 munmap(0x7f0000001000, 4096) = 0\n')
+ok(len(d.of('space')) == 1 and len(d.of('end')) == 1 and not d.trouble(), 'one whose lines stand before all of its maker', d.lines)
 for fork in ('fork() = 2', 'clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD, child_tidptr=0x7f) = 2',
              'clone(0x1200011, 0, 0, 0x7fb5a7592a10, 0) = 0x2', 'clone3({flags=CLONE_CHILD_SETTID, exit_signal=SIGCHLD}, 88) = 2'):
     d = dump(A + '1 ' + fork + '\n2 munmap(0x7f0000001000, 4096) = 0\n')
