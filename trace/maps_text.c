@@ -231,6 +231,10 @@ static int add_area(struct reader *reader, const struct maps_line *line)
 	}
 	if (word_is(line->name, line->name_len, "[vsyscall]") || line->start == VSYSCALL)
 		return 0;
+	if (word_is(line->name, line->name_len, "[rollup]"))
+		return fail(reader, reader->line,
+			    "this is smaps_rollup: sums and no areas; expected "
+			    "smaps");
 	r = fill_file(reader, &area, line);
 	if (r)
 		return r;

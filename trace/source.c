@@ -79,6 +79,7 @@ static const struct {
 	{ SOURCE_GDB_MAPPINGS, true, "Start Addr " },
 	{ SOURCE_PMAP, false, "Address           Kbytes" },
 	{ SOURCE_PMAP, false, "Address   Kbytes" },
+	{ SOURCE_PMAP, true, "Address Perm   Offset" },
 	{ SOURCE_VMMAP, true, "==== Non-writable regions for process" },
 	{ SOURCE_VMMAP, false, "REGION TYPE  " },
 	{ SOURCE_PROCSTAT, true, " START                END PRT " },

@@ -119,6 +119,8 @@ for text, line, word in ((PLAIN + 'not a line of maps\n' + PLAIN, 4, 'not a line
     ok(any(f'refused -22 line={line} ' in x and word in x for x in d.of('maps')), f'refused with its line: {word}', d.lines)
     d, _ = read(text, '--skip-bad')
     ok(d.fact('bad') == '1' and len(d.areas()) in (2, 3), f'left out: {word}', d.lines)
+d, _ = read('55d000000000-7ffd0f0f1000 ---p 00000000 00:00 0                          [rollup]\nRss:                1234 kB\n')
+ok(any('smaps_rollup' in x for x in d.of('maps')), 'smaps_rollup is refused by name', d.lines)
 for text in ('', '\n\n', 'some prose\n', '\0\1\2'):
     d, _ = read(text)
     ok(any('refused' in x for x in d.of('maps')), f'no map: {text!r}', d.lines)

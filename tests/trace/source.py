@@ -32,6 +32,8 @@ KINDS = {
 for kind, text in KINDS.items():
     d = dump(text)
     ok(d.kind == kind, kind, d.lines[:4])
+d = dump('12345:   /bin/cat\n         Address Perm   Offset Device Inode Size Rss Mapping\n    55d000000000 r--p 00000000  08:01  1234   12  12 cat\n')
+ok(d.kind == 'pmap output', 'pmap -X', d.lines)
 d = dump('a line of prose\nanother\n')
 ok(d.kind == 'of no kind that is known' and 'line=1' in d.trouble()[0], 'prose is refused with its first line', d.lines)
 d = dump('')
