@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/changes.h"
 #include "lib/memory.h"
 #include "lib/steps/steps.h"
 
@@ -254,28 +255,83 @@ static void undo(struct seam_space *space, const struct edit *edit)
 	}
 }
 
+/* What was done stays done: nothing is needed any more to take it back. */
+static void keep(struct seam_space *space)
+{
+	struct seam_stats *stats = &space->mm.stats;
+
+	if (index_count(&space->index) > stats->peak_areas)
+		stats->peak_areas = index_count(&space->index);
+	steps_settle(space, false);
+	attr_sweep(&space->attrs);
+	anon_sweep(space->family);
+}
+
+/* Makes an edit anew; ask has set the room for it aside. */
+static void redo(struct seam_space *space, const struct edit *edit)
+{
+	struct cursor cursor;
+
+	if (edit->kind != EDIT_INSERT)
+		index_seek(&space->index, edit->before.start, &cursor);
+	switch (edit->kind) {
+	case EDIT_INSERT:
+		index_insert(&space->index, &edit->after, NULL);
+		if (space->steps)
+			steps_area_inserted(space, &edit->after);
+		hold(space, &edit->after);
+		break;
+	case EDIT_REMOVE:
+		index_remove(&space->index, &cursor);
+		if (space->steps)
+			steps_area_removed(space, &edit->before);
+		drop(space, &edit->before);
+		break;
+	case EDIT_STORE:
+		index_store(&space->index, &cursor, &edit->after);
+		if (space->steps)
+			steps_area_stored(space, &edit->before, &edit->after);
+		hold(space, &edit->after);
+		drop(space, &edit->before);
+		break;
+	}
+}
+
+void call_suspend(struct seam_space *space)
+{
+	space->mm_after = space->mm;
+	for (size_t i = space->journal.nr; i--;)
+		undo(space, &space->journal.edits[i]);
+	space->mm = space->mm_before;
+	steps_settle(space, true);
+}
+
+void call_resume(struct seam_space *space)
+{
+	for (size_t i = 0; i < space->journal.nr; i++)
+		redo(space, &space->journal.edits[i]);
+	space->mm = space->mm_after;
+	keep(space);
+}
+
 void call_begin(struct seam_space *space)
 {
 	space->journal.nr = 0;
+	space->moving = false;
 	space->no_memory = false;
 	space->mm_before = space->mm;
 }
 
 int call_end(struct seam_space *space, int result)
 {
-	struct seam_stats *stats = &space->mm.stats;
-
+	if (space->hook && !space->no_memory && changes_make(space, space->moving))
+		space->no_memory = true;
 	if (space->no_memory) {
-		while (space->journal.nr)
-			undo(space, &space->journal.edits[--space->journal.nr]);
-		space->mm = space->mm_before;
-		steps_settle(space, true);
+		call_suspend(space);
 		result = -SEAM_EALLOC;
-	} else if (index_count(&space->index) > stats->peak_areas) {
-		stats->peak_areas = index_count(&space->index);
 	}
-	steps_settle(space, false);
-	attr_sweep(&space->attrs);
-	anon_sweep(space->family);
+	keep(space);
+	if (space->hook && result != -SEAM_EALLOC)
+		changes_tell(space);
 	return result;
 }

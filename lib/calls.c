@@ -16,6 +16,8 @@ static int end_counted(struct seam_space *space, int result)
 
 #define CALL(space, member, ...)                                                                   \
 	do {                                                                                       \
+		if ((space)->pending)                                                              \
+			return -SEAM_EBUSY;                                                        \
 		call_begin(space);                                                                 \
 		if (!(space)->policy.calls->member)                                                \
 			return end_counted(space, -SEAM_ENOSYS);                                   \
@@ -42,7 +44,11 @@ SEAM_EXPORT int seam_space_mprotect(struct seam_space *space, uint64_t addr, uin
 SEAM_EXPORT int seam_space_mremap(struct seam_space *space, const struct seam_mremap *args,
 				  uint64_t *ret_addr)
 {
-	CALL(space, mremap, args, ret_addr);
+	if (space->pending)
+		return -SEAM_EBUSY;
+	call_begin(space);
+	space->moving = true;
+	return end_counted(space, space->policy.calls->mremap(space, args, ret_addr));
 }
 
 SEAM_EXPORT int seam_space_madvise(struct seam_space *space, uint64_t addr, uint64_t len,
@@ -69,6 +75,8 @@ SEAM_EXPORT int seam_space_mlockall(struct seam_space *space, uint32_t flags)
 
 SEAM_EXPORT int seam_space_munlockall(struct seam_space *space)
 {
+	if (space->pending)
+		return -SEAM_EBUSY;
 	call_begin(space);
 	if (!space->policy.calls->munlockall)
 		return end_counted(space, -SEAM_ENOSYS);
@@ -92,6 +100,8 @@ SEAM_EXPORT int seam_space_touch(struct seam_space *space, uint64_t addr, uint64
 {
 	uint64_t done;
 
+	if (space->pending)
+		return -SEAM_EBUSY;
 	call_begin(space);
 	return call_end(space, space->policy.calls->touch(space, addr, len, write,
 							  ret_done ? ret_done : &done));
@@ -99,6 +109,8 @@ SEAM_EXPORT int seam_space_touch(struct seam_space *space, uint64_t addr, uint64
 
 SEAM_EXPORT int seam_space_stack(struct seam_space *space, uint64_t start, uint64_t len)
 {
+	if (space->pending)
+		return -SEAM_EBUSY;
 	call_begin(space);
 	return call_end(space, space->policy.calls->stack(space, start, len));
 }

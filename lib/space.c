@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/area.h"
+#include "lib/changes.h"
 #include "lib/export.h"
 #include "lib/memory.h"
 #include "lib/steps/steps.h"
@@ -144,6 +145,7 @@ SEAM_EXPORT void seam_space_destroy(struct seam_space *space)
 	if (space->family)
 		drop_identities(space);
 	steps_free(space);
+	changes_free(space);
 	memory_free(&alloc, space->adopted, space->adopted_room * sizeof(*space->adopted));
 	index_destroy(&space->index);
 	attr_destroy(&space->attrs, &alloc);
@@ -187,6 +189,8 @@ SEAM_EXPORT int seam_space_fork(struct seam_space *parent, struct seam_space **r
 
 	if (!parent->policy.calls->fork)
 		return -SEAM_ENOSYS;
+	if (parent->pending)
+		return -SEAM_EBUSY;
 	child = space_new(&parent->alloc);
 	if (!child)
 		return -SEAM_EALLOC;

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <seam/ask.h>
 #include <seam/seam.h>
 
 #include "lib/anon.h"
@@ -50,7 +51,8 @@ struct journal {
 	struct edit few[JOURNAL_INLINE];
 };
 
-struct steps; /* lib/steps/ */
+struct steps;	/* lib/steps/ */
+struct changes; /* lib/changes.h */
 
 /* Caller's anon_vma numbers of adopted areas, and the links that stand for them. */
 struct adopted {
@@ -71,9 +73,14 @@ struct seam_space {
 	struct index index;
 	struct attrs attrs;
 	struct family *family;
-	struct mm mm, mm_before;
+	struct mm mm, mm_before, mm_after; /* after: of a call that is suspended */
 	struct journal journal;
-	bool no_memory;	     /* an allocation failed in this call */
+	bool no_memory;		 /* an allocation failed in this call */
+	bool moving;		 /* the call is mremap */
+	bool pending;		 /* an ask waits for commit or abort: the journal is its plan */
+	struct changes *changes; /* NULL until an ask or a hook wants them */
+	seam_hook *hook;
+	void *hook_ctx;
 	struct steps *steps; /* NULL unless SEAM_SPACE_COUNT_STEPS */
 
 	struct adopted *adopted; /* a hash table, open addressing */
@@ -125,5 +132,9 @@ static inline uint64_t area_flags(const struct seam_space *space, const struct a
 void call_begin(struct seam_space *space);
 /* Keeps what the call did, or takes it back when memory ran out; the call's result either way. */
 int call_end(struct seam_space *space, int result);
+/* Takes back what the call did, keeping how: the journal and the state behind it. */
+void call_suspend(struct seam_space *space);
+/* Does it again, and ends the call. */
+void call_resume(struct seam_space *space);
 
 #endif

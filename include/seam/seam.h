@@ -4,6 +4,7 @@
 #define SEAM_SEAM_H
 
 #include <seam/area.h>
+#include <seam/ask.h>
 #include <seam/explain.h>
 #include <seam/ops.h>
 #include <seam/policy.h>

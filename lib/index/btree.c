@@ -866,6 +866,13 @@ int index_reserve(struct index *index, size_t nr)
 	return ensure(index, POOL_INNER, leaves / (INNER_SLOTS / 2) * 2 + 2 * (index->height + 4));
 }
 
+int index_reserve_apart(struct index *index, size_t nr)
+{
+	if (ensure(index, POOL_LEAF, nr + 4) || ensure(index, POOL_COLD, 2 * nr + 8))
+		return -SEAM_EALLOC;
+	return ensure(index, POOL_INNER, nr + 2 * (index->height + 4));
+}
+
 /* A full leaf, and not one that a run fills. */
 static bool wants_spill(const struct index *index, const struct leaf *leaf, unsigned int slot)
 {

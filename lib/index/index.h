@@ -69,6 +69,9 @@ int index_store(struct index *index, struct cursor *cursor, const struct area *a
 /* After this @nr inserts cannot fail. -SEAM_EALLOC. */
 int index_reserve(struct index *index, size_t nr);
 
+/* The same for inserts and stores that lie far apart: each may split a full node of its own. */
+int index_reserve_apart(struct index *index, size_t nr);
+
 /*
  * The highest (lowest) free range of at least @len bytes within [lo, hi), as a whole but cut to
  * [lo, hi). False when there is none.

@@ -79,6 +79,11 @@ int index_reserve(struct index *index, size_t nr)
 	return 0;
 }
 
+int index_reserve_apart(struct index *index, size_t nr)
+{
+	return index_reserve(index, nr);
+}
+
 int index_insert(struct index *index, const struct area *area, struct cursor *ret_cursor)
 {
 	struct cursor at;

@@ -13,5 +13,6 @@
 #define index_remove linear_remove
 #define index_store linear_store
 #define index_reserve linear_reserve
+#define index_reserve_apart linear_reserve_apart
 #define index_gap_highest linear_gap_highest
 #define index_gap_lowest linear_gap_lowest

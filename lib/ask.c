@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Calls in two steps. ask makes the call, takes it back by its journal and keeps that; commit makes
+ * the edits of the journal anew. The index and the tables have given back no memory in between, so
+ * that needs none.
+ */
+#include <seam/ask.h>
+
+#include "lib/area.h"
+#include "lib/changes.h"
+#include "lib/export.h"
+
+static int make_call(struct seam_space *space, const struct seam_call *call, uint64_t *ret_value)
+{
+	const struct seam_calls *calls = space->policy.calls;
+
+	switch (call->op) {
+	case SEAM_OP_MMAP:
+		return calls->mmap(space, call->mmap, ret_value);
+	case SEAM_OP_MUNMAP:
+		return calls->munmap(space, call->addr, call->len);
+	case SEAM_OP_MPROTECT:
+		return calls->mprotect(space, call->addr, call->len, (uint32_t)call->flags,
+				       call->pkey);
+	case SEAM_OP_MREMAP:
+		return calls->mremap(space, call->mremap, ret_value);
+	case SEAM_OP_MADVISE:
+		return calls->madvise
+			       ? calls->madvise(space, call->addr, call->len, (int)call->flags)
+			       : -SEAM_ENOSYS;
+	case SEAM_OP_MLOCK:
+		return calls->mlock(space, call->addr, call->len, (uint32_t)call->flags);
+	case SEAM_OP_MUNLOCK:
+		return calls->munlock(space, call->addr, call->len);
+	case SEAM_OP_MLOCKALL:
+		return calls->mlockall(space, (uint32_t)call->flags);
+	case SEAM_OP_MUNLOCKALL:
+		return calls->munlockall(space);
+	case SEAM_OP_MSEAL:
+		return calls->mseal ? calls->mseal(space, call->addr, call->len, call->flags)
+				    : -SEAM_ENOSYS;
+	case SEAM_OP_BRK:
+		return calls->brk(space, call->addr, ret_value);
+	case SEAM_OP_TOUCH:
+		return calls->touch(space, call->addr, call->len, call->flags != 0, ret_value);
+	case SEAM_OP_MBIND:
+		return calls->mbind ? calls->mbind(space, call->addr, call->len, call->id)
+				    : -SEAM_ENOSYS;
+	case SEAM_OP_UFFD_REGISTER:
+		return calls->uffd_register ? calls->uffd_register(space, call->addr, call->len,
+								   call->id, call->flags)
+					    : -SEAM_ENOSYS;
+	case SEAM_OP_UFFD_UNREGISTER:
+		return calls->uffd_unregister ? calls->uffd_unregister(space, call->addr, call->len)
+					      : -SEAM_ENOSYS;
+	case SEAM_OP_SET_NAME:
+		return calls->set_name ? calls->set_name(space, call->addr, call->len, call->id)
+				       : -SEAM_ENOSYS;
+	}
+	return -SEAM_EINVAL;
+}
+
+static bool is_call(const struct seam_call *call)
+{
+	if ((unsigned int)call->op > SEAM_OP_SET_NAME)
+		return false;
+	return (call->op != SEAM_OP_MMAP || call->mmap) &&
+	       (call->op != SEAM_OP_MREMAP || call->mremap);
+}
+
+/* Room for all inserts of the journal, wherever they go. */
+static int reserve_redo(struct seam_space *space)
+{
+	size_t inserts = 0;
+
+	for (size_t i = 0; i < space->journal.nr; i++)
+		inserts += space->journal.edits[i].kind != EDIT_REMOVE;
+	return index_reserve_apart(&space->index, inserts);
+}
+
+SEAM_EXPORT int seam_space_ask(struct seam_space *space, const struct seam_call *call,
+			       struct seam_answer *ret_answer)
+{
+	struct seam_answer answer = { 0 };
+
+	if (space->pending)
+		return -SEAM_EBUSY;
+	if (!is_call(call))
+		return -SEAM_EINVAL;
+	call_begin(space);
+	answer.result = make_call(space, call, &answer.value);
+	if (call->op != SEAM_OP_TOUCH) {
+		space->mm.stats.calls++;
+		space->mm.stats.failed += answer.result != 0;
+	}
+	answer.areas = index_count(&space->index);
+	if (!space->no_memory && changes_make(space, call->op == SEAM_OP_MREMAP))
+		space->no_memory = true;
+	if (space->no_memory)
+		return call_end(space, -SEAM_EALLOC);
+	answer.nr_changes = space->changes->nr;
+	call_suspend(space);
+	if (reserve_redo(space)) {
+		space->no_memory = true;
+		space->journal.nr = 0;
+		return call_end(space, -SEAM_EALLOC);
+	}
+	space->pending = true;
+	*ret_answer = answer;
+	return 0;
+}
+
+SEAM_EXPORT int seam_space_change(const struct seam_space *space, size_t n,
+				  struct seam_change *ret_change)
+{
+	if (!space->pending || n >= space->changes->nr)
+		return 0;
+	*ret_change = space->changes->list[n];
+	return 1;
+}
+
+SEAM_EXPORT void seam_space_commit(struct seam_space *space)
+{
+	if (!space->pending)
+		return;
+	space->pending = false;
+	call_resume(space);
+	changes_tell(space);
+}
+
+SEAM_EXPORT void seam_space_abort(struct seam_space *space)
+{
+	if (!space->pending)
+		return;
+	space->pending = false;
+	space->journal.nr = 0;
+	call_end(space, 0);
+}
+
+SEAM_EXPORT int seam_space_call(struct seam_space *space, const struct seam_call *call,
+				struct seam_answer *ret_answer)
+{
+	int err = seam_space_ask(space, call, ret_answer);
+
+	if (!err)
+		seam_space_commit(space);
+	return err;
+}
+
+SEAM_EXPORT void seam_space_set_hook(struct seam_space *space, seam_hook *hook, void *ctx)
+{
+	space->hook = hook;
+	space->hook_ctx = ctx;
+}
+
+/* Following a map that another rules */
+
+/* The call with the kernel's own choice of the place in it. */
+struct placed {
+	struct seam_call call;
+	struct seam_mmap mmap;
+	struct seam_mremap mremap;
+};
+
+static void place_call(struct placed *placed, const struct seam_call *call, uint64_t value)
+{
+	placed->call = *call;
+	if (call->op == SEAM_OP_MMAP) {
+		placed->mmap = *call->mmap;
+		placed->mmap.place = 1;
+		placed->mmap.at = value;
+		placed->call.mmap = &placed->mmap;
+	} else if (call->op == SEAM_OP_MREMAP) {
+		placed->mremap = *call->mremap;
+		placed->mremap.place = 1;
+		placed->mremap.at = value;
+		placed->call.mremap = &placed->mremap;
+	}
+}
+
+static bool gives_value(enum seam_op op)
+{
+	return op == SEAM_OP_MMAP || op == SEAM_OP_MREMAP || op == SEAM_OP_BRK;
+}
+
+/* All that can make the model refuse what a kernel did. */
+struct unlimited {
+	uint64_t limit[NR_LIMITS], commit_limit_pages, min_addr, min_addr_sysctl;
+	uint32_t may, overcommit;
+};
+
+static void lift_limits(struct seam_space *space, struct unlimited *ret_saved)
+{
+	for (unsigned int i = 0; i < NR_LIMITS; i++) {
+		ret_saved->limit[i] = space->limit[i];
+		space->limit[i] = SEAM_NO_LIMIT;
+	}
+	ret_saved->commit_limit_pages = space->commit_limit_pages;
+	ret_saved->min_addr = space->min_addr;
+	ret_saved->min_addr_sysctl = space->min_addr_sysctl;
+	ret_saved->may = space->may;
+	ret_saved->overcommit = space->overcommit;
+	space->commit_limit_pages = SEAM_NO_LIMIT;
+	space->min_addr = space->min_addr_sysctl = 0;
+	space->may = UINT32_MAX;
+	space->overcommit = 1;
+}
+
+static void restore_limits(struct seam_space *space, const struct unlimited *saved)
+{
+	for (unsigned int i = 0; i < NR_LIMITS; i++)
+		space->limit[i] = saved->limit[i];
+	space->commit_limit_pages = saved->commit_limit_pages;
+	space->min_addr = saved->min_addr;
+	space->min_addr_sysctl = saved->min_addr_sysctl;
+	space->may = saved->may;
+	space->overcommit = saved->overcommit;
+}
+
+static int force(struct seam_space *space, const struct placed *placed, uint64_t value)
+{
+	struct unlimited saved;
+	struct seam_answer answer;
+	int err;
+
+	lift_limits(space, &saved);
+	err = seam_space_ask(space, &placed->call, &answer);
+	restore_limits(space, &saved);
+	if (err)
+		return err;
+	if (answer.result || (gives_value(placed->call.op) && answer.value != value)) {
+		seam_space_abort(space);
+		return -SEAM_EINVAL;
+	}
+	seam_space_commit(space);
+	return 0;
+}
+
+SEAM_EXPORT int seam_space_apply(struct seam_space *space, const struct seam_call *call, int result,
+				 uint64_t value, int *ret_agrees)
+{
+	struct seam_answer answer;
+	struct placed placed;
+	int err = seam_space_ask(space, call, &answer);
+
+	if (err)
+		return err;
+	*ret_agrees = answer.result == result &&
+		      (result || !gives_value(call->op) || answer.value == value);
+	if (*ret_agrees) {
+		seam_space_commit(space);
+		return 0;
+	}
+	seam_space_abort(space);
+	if (result)
+		return 0;
+	place_call(&placed, call, value);
+	return force(space, &placed, value);
+}
