@@ -320,8 +320,12 @@ int world_forked(struct world *world)
 int world_share(struct world *world)
 {
 	struct seen seen;
-	int r = pool_share(world->pool);
+	int persona = personality(0xffffffff), r;
 
+	/* not readable memory that is executable too: PR_SET_MDWE would refuse it */
+	personality((unsigned int)persona & ~(unsigned int)READ_IMPLIES_EXEC);
+	r = pool_share(world->pool);
+	personality((unsigned int)persona);
 	look_again(&world->look);
 	if (!r)
 		r = look_all_begin(&world->look);
@@ -341,7 +345,8 @@ static int fill_one(struct world *world, uint64_t number)
 		.start = FILL + number * PAGE_SIZE,
 		.end = FILL + (number + 1) * PAGE_SIZE,
 		.flags = SEAM_VM_MAYREAD | SEAM_VM_MAYWRITE | SEAM_VM_MAYEXEC |
-			 (readable ? SEAM_VM_READ : 0),
+			 (readable ? SEAM_VM_READ : 0) |
+			 (readable && world->kind & WORLD_READ_EXEC ? SEAM_VM_EXEC : 0),
 		.pgoff = FILL / PAGE_SIZE + number,
 	};
 

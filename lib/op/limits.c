@@ -15,15 +15,21 @@ bool limit_areas_reached(const struct seam_space *space)
 	return index_count(&space->index) >= space->limit[SEAM_LIMIT_AREAS];
 }
 
+/* A limit of 0 bytes is none: the kernel spares valgrind (6.18 mm/mmap.c may_expand_vm). */
+static bool data_fits(const struct seam_space *space, uint64_t pages)
+{
+	uint64_t limit = space->limit[SEAM_LIMIT_DATA];
+
+	return !limit || space->mm.totals.data_pages + pages <= limit_pages(space, SEAM_LIMIT_DATA);
+}
+
 bool limit_may_expand(const struct seam_space *space, uint64_t flags, uint64_t pages)
 {
 	const uint64_t data_bits = SEAM_VM_WRITE | SEAM_VM_SHARED | SEAM_VM_GROWSDOWN;
-	const struct seam_totals *totals = &space->mm.totals;
 
-	if (totals->total_pages + pages > limit_pages(space, SEAM_LIMIT_AS))
+	if (space->mm.totals.total_pages + pages > limit_pages(space, SEAM_LIMIT_AS))
 		return false;
-	return (flags & data_bits) != SEAM_VM_WRITE ||
-	       totals->data_pages + pages <= limit_pages(space, SEAM_LIMIT_DATA);
+	return (flags & data_bits) != SEAM_VM_WRITE || data_fits(space, pages);
 }
 
 bool limit_may_lock(const struct seam_space *space)

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""verify.py SEAM CORPUS PART: the model held against the running kernel, and what seam verify says."""
+import json
+import os
+import platform
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+from tap import done, ok, skip  # noqa: E402
+
+SEAM, CORPUS = map(os.path.realpath, sys.argv[1:3])
+scratch = tempfile.mkdtemp()
+
+
+def verify(*options):
+    return subprocess.run([SEAM, 'verify', *options], capture_output=True, text=True, timeout=240)
+
+
+def report(*options):
+    """(status, report) of a run with --json."""
+    path = os.path.join(scratch, 'report')
+    run = verify('--json', '-o', path, *options)
+    with open(path) as f:
+        return run.returncode, json.load(f)
+
+
+def write(name, text):
+    path = os.path.join(scratch, name)
+    with open(path, 'w') as f:
+        f.write(text)
+    return path
+
+
+def sections():
+    """(name, script) of the corpus."""
+    found = []
+    with open(CORPUS) as f:
+        for line in f:
+            if line.startswith('== '):
+                found.append([line[3:].strip(), ''])
+            elif found:
+                found[-1][1] += line
+    return found
+
+
+def test_random():
+    for seed in (1, 2, random.randrange(1 << 31)):
+        status, found = report('--random', '60000', '--seed', str(seed))
+        ok(status == 0 and found['checked'] >= 60000 and not found['mismatches'],
+           f'random calls, seed {seed}', found['failed'], *found['mismatches'])
+        ok(found['undetermined'] <= found['checked'] / 50, f'what hangs on pages is rare, seed {seed}')
+    for only in ('mmap,munmap,mprotect,touch', 'mmap,mremap,touch,munmap', 'mmap,munmap,brk'):
+        status, found = report('--random', '10000', '--ops', only)
+        ok(status == 0, f'{only} alone, seed {found["seed"]}', found['failed'], *found['mismatches'])
+    status, found = report('--random', '3000', '--limit', '200')
+    ok(status == 0, f'under a limit of areas, seed {found["seed"]}', found['failed'],
+       *found['mismatches'])
+
+
+def test_rules():
+    for name, script in sections():
+        run = verify(write('rule.ops', script))
+        ok(run.returncode == 0 and 'not made' not in run.stdout, name, run.stdout, run.stderr)
+
+
+def test_reports():
+    host = json.loads(subprocess.run([SEAM, 'kernels', '--probe', '--json'], capture_output=True,
+                                     text=True).stdout)['rules']
+    # the check bites: each rule that random calls meet, switched off
+    for rule in ('anon_vma', 'account', 'offset', 'sticky', 'file', 'mremap_many'):
+        if not host[rule]:
+            skip(f'-{rule} is noticed', 'this kernel has no such rule')
+            continue
+        kernel = f'linux-host,-{rule}'
+        status, found = report('--random', '200000', '--stop', '--kernel', kernel)
+        shown = ok(status == 1 and found['status'] == 1 and len(found['mismatches']) == 1,
+                   f'{kernel} is noticed')
+        if not shown:
+            continue
+        mismatch = found['mismatches'][0]
+        ok(all(mismatch[key] for key in ('call', 'expected', 'found')), 'and told')
+        path = write('shown.ops', mismatch['script'])
+        again = verify('--kernel', kernel, path)
+        ok(again.returncode == 1, 'its script shows it again', mismatch['script'], again.stdout)
+        ok(verify(path).returncode == 0, 'and is right under linux-host', mismatch['script'])
+        ok(len(mismatch['script'].splitlines()) <= 40, 'and is short', mismatch['script'])
+    test_c()
+    run = verify('--random', '1000', '--tap')
+    ok(run.stdout.startswith('KTAP version 1\n1..1\nok 1 '), 'KTAP', run.stdout)
+    run = verify('--random', '5', '--limit', '3')
+    ok(run.returncode == 125 and 'of its own' in run.stderr, 'a limit that cannot be', run.stderr)
+    rules = write('rules', '# nothing is compared\npolicy=linux-host\nanon_vma=0\n')
+    ok(report('--random', '200000', '--stop', '--rules', rules)[0] == 1, 'a vector from a file')
+    for options, words in ((['--random', 'x'], 'a number'), (['--ops', 'jump', '--random', '1'], 'jump'),
+                           (['--kernel', 'linux-1', '--random', '1'], 'linux-1'),
+                           (['--kernel', 'linux-host,-moon', '--random', '1'], 'moon'),
+                           (['--rules', write('bad', 'anon_vma=1\nnonsense\n'), '--random', '1'], 'line 2'),
+                           ([], '--random')):
+        run = verify(*options)
+        ok(run.returncode == 2 and words in run.stderr, f'usage: {" ".join(options)}', run.stderr)
+    run = verify(write('bad.ops', 'mmap 0 1000 3 22 -1 0\nmunmap $7 1000\n'))
+    ok(run.returncode == 125 and 'line 2' in run.stderr, 'a line that cannot be read', run.stderr)
+
+
+def test_c():
+    """The C file makes the same calls."""
+    name, script = sections()[5]
+    source = os.path.join(scratch, 'calls.c')
+    run = verify('--emit', 'c', '-o', source, write('emit.ops', script))
+    ok(run.returncode == 0, f'{name} as C', run.stderr)
+    compiler = shutil.which('cc')
+    if not compiler:
+        skip('the C file runs', 'no cc')
+        return
+    program = os.path.join(scratch, 'calls')
+    built = subprocess.run([compiler, '-w', '-o', program, source], capture_output=True, text=True)
+    if ok(built.returncode == 0, 'the C file compiles', built.stderr):
+        out = subprocess.run([program], capture_output=True, text=True, timeout=20).stdout
+        calls = [line for line in script.splitlines() if line and line[0] != '#']
+        ok(sum(line[0] != ' ' for line in out.splitlines()) == len(calls) and 'error' not in out,
+           'and makes every call', out)
+
+
+if platform.system() != 'Linux' or platform.machine() != 'x86_64':
+    print('1..0 # SKIP verify knows Linux on x86-64')
+    sys.exit(0)
+{'random': test_random, 'rules': test_rules, 'reports': test_reports}[sys.argv[3]]()
+shutil.rmtree(scratch)
+done()
