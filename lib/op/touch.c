@@ -50,13 +50,6 @@ static bool becomes_anon(const struct seam_space *space, const struct area *area
 	return first < to && area->end - first >= huge;
 }
 
-/* Each page's fault looks for its area. */
-static void count_faults(const struct seam_space *space, uint64_t from, uint64_t to)
-{
-	for (; space->steps && from < to; from += page_size(space))
-		steps_find(space, from);
-}
-
 int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write,
 		uint64_t *ret_done)
 {
@@ -79,7 +72,8 @@ int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write
 		if (fault_backed_end(space, &area) <= at)
 			return -SEAM_EFAULT;
 		to = area.end < end ? area.end : end;
-		count_faults(space, at, to);
+		/* each page's fault looks for its area */
+		steps_find_pages(space, at, pages_of(space, page_up(space, to) - at));
 		if (becomes_anon(space, &area, at, to, write)) {
 			err = fault_anon(space, &cursor);
 			if (err)

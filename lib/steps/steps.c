@@ -172,6 +172,15 @@ void steps_count_find(const struct seam_space *space, uint64_t addr)
 	steps->count.find += search_steps(space, addr, true);
 }
 
+/* Behind the first page the area is in the cache, where there is one. */
+void steps_count_find_pages(const struct seam_space *space, uint64_t addr, uint64_t nr)
+{
+	if (keeps_tree(space->steps))
+		steps_count_find(space, addr);
+	else
+		space->steps->count.find += nr * search_steps(space, addr, true);
+}
+
 void steps_count_insert(const struct seam_space *space, uint64_t addr)
 {
 	struct steps *steps = space->steps;

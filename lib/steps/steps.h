@@ -6,6 +6,7 @@
  * policy's kernel kept (rule area_tree), in shape only, and the calls say where that kernel would
  * search it. The edits of lib/area.h keep the shape; a call only has to say:
  *	steps_find(space, addr)		find_vma, wherever the kernel calls it
+ *	steps_find_pages(space, addr, n) the same for n pages of one area, one after the other
  *	steps_insert(space, addr)	finding where a new area goes (find_vma_prev up to 2.4.9,
  *					find_vma_prepare or find_vma_links, the walk of mas_store)
  *	steps_gap_search(...)		one search for free memory (unmapped_area; 3.8 -)
@@ -30,6 +31,7 @@ void steps_area_stored(struct seam_space *space, const struct area *before,
 		       const struct area *after);
 
 void steps_count_find(const struct seam_space *space, uint64_t addr);
+void steps_count_find_pages(const struct seam_space *space, uint64_t addr, uint64_t nr);
 void steps_count_insert(const struct seam_space *space, uint64_t addr);
 void steps_count_placement(const struct seam_space *space, uint64_t nr);
 void steps_count_gap_search(const struct seam_space *space, uint64_t len, uint64_t lo, uint64_t hi,
@@ -41,6 +43,12 @@ static inline void steps_find(const struct seam_space *space, uint64_t addr)
 {
 	if (space->steps)
 		steps_count_find(space, addr);
+}
+
+static inline void steps_find_pages(const struct seam_space *space, uint64_t addr, uint64_t nr)
+{
+	if (space->steps)
+		steps_count_find_pages(space, addr, nr);
 }
 
 static inline void steps_insert(const struct seam_space *space, uint64_t addr)
