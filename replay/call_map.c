@@ -321,7 +321,7 @@ void call_munmap(struct call *call)
 		if (!err && piece.kind == GROUND_MOVED)
 			call_keep(call, ground_release(ground, piece.at, size));
 		if (call->worked)
-			call_keep(call, ground_freed(ground, piece.start, piece.end));
+			call_keep(call, ground_freed_piece(ground, &piece));
 		if (err && !result)
 			result = err;
 	}

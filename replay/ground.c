@@ -95,6 +95,16 @@ int ground_take(struct ground *ground, uint64_t at, uint64_t len)
 	return range_map_set(&ground->taken, at, at + len, 0);
 }
 
+int ground_freed_piece(struct ground *ground, const struct piece *piece)
+{
+	if (piece->kind == GROUND_GONE)
+		return range_map_clear(&ground->moved, piece->start, piece->end);
+	if (piece->kind == GROUND_MOVED)
+		return range_map_set(&ground->moved, piece->start, piece->end,
+				     (piece->at - piece->start) | FREED);
+	return 0;
+}
+
 int ground_freed(struct ground *ground, uint64_t start, uint64_t end)
 {
 	struct piece piece;
@@ -102,13 +112,8 @@ int ground_freed(struct ground *ground, uint64_t start, uint64_t end)
 
 	if (range_map_is_empty(&ground->moved))
 		return 0;
-	for (; !err && ground_next_recorded(ground, start, end, &piece); start = piece.end) {
-		if (piece.kind == GROUND_GONE)
-			err = range_map_clear(&ground->moved, piece.start, piece.end);
-		else if (piece.kind == GROUND_MOVED)
-			err = range_map_set(&ground->moved, piece.start, piece.end,
-					    (piece.at - piece.start) | FREED);
-	}
+	for (; !err && ground_next_recorded(ground, start, end, &piece); start = piece.end)
+		err = ground_freed_piece(ground, &piece);
 	return err;
 }
 

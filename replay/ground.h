@@ -69,6 +69,8 @@ int ground_lose(struct ground *ground, uint64_t start, uint64_t len);
 int ground_take(struct ground *ground, uint64_t at, uint64_t len);
 /* The record freed [start, end). Where it was is remembered for fixed maps to come. */
 int ground_freed(struct ground *ground, uint64_t start, uint64_t end);
+/* The same for one piece. */
+int ground_freed_piece(struct ground *ground, const struct piece *piece);
 /* The numbers [start, end) mean this kernel's own ground again. */
 int ground_forget(struct ground *ground, uint64_t start, uint64_t end);
 /* This kernel freed [at, at + len). */

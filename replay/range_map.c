@@ -49,19 +49,41 @@ static size_t find_leaf(struct range_map *map, uint64_t addr)
 	return low;
 }
 
+/* Is the range that was used last the first one that ends behind @addr? */
+static bool is_last(const struct range_map *map, uint64_t addr)
+{
+	const struct range_leaf *leaf;
+	unsigned int slot = map->last_slot;
+
+	if (map->last >= map->nr_leaves)
+		return false;
+	leaf = map->leaves[map->last];
+	if (slot >= leaf->nr || leaf->ranges[slot].end <= addr)
+		return false;
+	if (slot)
+		return leaf->ranges[slot - 1].end <= addr;
+	return !map->last || !leaf_reaches(map, map->last - 1, addr);
+}
+
 /* The first range that ends behind @addr. Halves without branches: they could not be predicted. */
 static bool find(struct range_map *map, uint64_t addr, struct position *ret)
 {
 	const struct range *ranges, *from;
-	size_t at = find_leaf(map, addr);
 	unsigned int left;
+	size_t at;
 
+	if (is_last(map, addr)) {
+		*ret = (struct position) { .leaf = map->last, .slot = map->last_slot };
+		return true;
+	}
+	at = find_leaf(map, addr);
 	if (at == map->nr_leaves)
 		return false;
 	from = ranges = map->leaves[at]->ranges;
 	for (left = map->leaves[at]->nr; left > 1; left -= left / 2)
 		from += left / 2 & -(unsigned int)(from[left / 2 - 1].end <= addr);
-	*ret = (struct position) { .leaf = at, .slot = (unsigned int)(from - ranges) };
+	map->last_slot = (unsigned int)(from - ranges);
+	*ret = (struct position) { .leaf = at, .slot = map->last_slot };
 	return true;
 }
 
@@ -81,6 +103,20 @@ static bool step_back(const struct range_map *map, struct position *at)
 		return false;
 	at->leaf--;
 	at->slot = map->leaves[at->leaf]->nr - 1;
+	return true;
+}
+
+/* The range behind; false at the last one. */
+static bool step_forward(const struct range_map *map, struct position *at)
+{
+	if (at->slot + 1 < map->leaves[at->leaf]->nr) {
+		at->slot++;
+		return true;
+	}
+	if (at->leaf + 1 >= map->nr_leaves)
+		return false;
+	at->leaf++;
+	at->slot = 0;
 	return true;
 }
 
@@ -152,6 +188,7 @@ static int insert(struct range_map *map, struct position *at, const struct range
 	leaf->ranges[at->slot] = *range;
 	leaf->nr++;
 	map->last = at->leaf;
+	map->last_slot = at->slot;
 	return 0;
 }
 
@@ -251,37 +288,49 @@ static struct position behind_all(const struct range_map *map)
 				   .slot = map->leaves[map->nr_leaves - 1]->nr };
 }
 
+/* Joins the range at @at with touching neighbours of its value. */
+static void join(struct range_map *map, struct position at)
+{
+	struct range *range = range_at(map, &at);
+	struct position near = at;
+
+	if (step_forward(map, &near) && range_at(map, &near)->start == range->end &&
+	    range_at(map, &near)->value == range->value) {
+		range->end = range_at(map, &near)->end;
+		remove_slots(map, near.leaf, near.slot, near.slot + 1);
+	}
+	near = at;
+	if (step_back(map, &near) && range_at(map, &near)->end == range->start &&
+	    range_at(map, &near)->value == range->value) {
+		range_at(map, &near)->end = range->end;
+		remove_slots(map, at.leaf, at.slot, at.slot + 1);
+	}
+}
+
 int range_map_set(struct range_map *map, uint64_t start, uint64_t end, uint64_t value)
 {
 	struct range range = { .start = start, .end = end, .value = value };
-	struct position next, prev;
-	bool above, join_prev, join_next;
+	struct position at;
+	bool above;
 
 	if (start >= end)
 		return 0;
-	above = find(map, start, &next);
-	if (above && range_at(map, &next)->start < end) {
+	above = find(map, start, &at);
+	if (above && range_at(map, &at)->start == start && range_at(map, &at)->end == end) {
+		range_at(map, &at)->value = value;
+		join(map, at);
+		return 0;
+	}
+	if (above && range_at(map, &at)->start < end) {
 		if (range_map_clear(map, start, end))
 			return -ENOMEM;
-		above = find(map, start, &next);
+		above = find(map, start, &at);
 	}
 	if (!above)
-		next = behind_all(map);
-	prev = next;
-	join_next = above && range_at(map, &next)->start == end &&
-		    range_at(map, &next)->value == value;
-	join_prev = map->nr_leaves && step_back(map, &prev) && range_at(map, &prev)->end == start &&
-		    range_at(map, &prev)->value == value;
-	if (join_prev && join_next) {
-		range_at(map, &prev)->end = range_at(map, &next)->end;
-		remove_slots(map, next.leaf, next.slot, next.slot + 1);
-	} else if (join_prev) {
-		range_at(map, &prev)->end = end;
-	} else if (join_next) {
-		range_at(map, &next)->start = start;
-	} else {
-		return insert(map, &next, &range);
-	}
+		at = behind_all(map);
+	if (insert(map, &at, &range))
+		return -ENOMEM;
+	join(map, at);
 	return 0;
 }
 
