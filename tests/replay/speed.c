@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Replay's speed: 5 million calls a second for each kernel on a program with less than 200 areas.
+ * Replay's speed on a program with less than 200 areas. The goal is 5 million calls a second for
+ * each kernel on an idle machine; what is asked here holds on a busy one too: that a call under one
+ * kernel takes no longer than reading so many.
  * "bench" as argument only prints the figures,
  * of one kernel when a second one names it.
  */
@@ -131,6 +133,32 @@ static uint64_t write_trace(int fd)
 	return p.most_areas;
 }
 
+#define MOST_READS 24
+
+/* Seconds of processor time for reading alone, the best of three. */
+static double read_alone(const void *data, size_t size)
+{
+	double best = 1e9;
+
+	for (int i = 0; i < 3; i++) {
+		double begin = seconds();
+		struct trace_error error;
+		struct source source;
+		struct trace *trace;
+		struct event event;
+
+		source_from_buffer("speed", data, size, &source);
+		if (trace_open(&source, NULL, &trace, &error))
+			abort();
+		while (trace_next(trace, &event) > 0)
+			;
+		trace_close(trace);
+		begin = seconds() - begin;
+		best = begin < best ? begin : best;
+	}
+	return best;
+}
+
 /* Seconds of processor time, the best of three. */
 static double replay(const void *data, size_t size, const struct replay_options *options,
 		     bool *ret_good)
@@ -188,7 +216,7 @@ int main(int argc, char **argv)
 	bool bench = argc > 1 && !strcmp(argv[1], "bench");
 	int fd = memfd_create("seam.data", MFD_CLOEXEC);
 	uint64_t areas = write_trace(fd);
-	double alone, together;
+	double alone, together, reads;
 	struct stat st;
 	void *data;
 
@@ -206,7 +234,10 @@ int main(int argc, char **argv)
 	if (bench)
 		return 0;
 	ok(areas < 200, "less than 200 areas");
-	ok(alone >= 5e6, "5 million calls a second under one kernel");
-	ok(together >= 5e6, "and for each of four in one pass");
+	reads = read_alone(data, (size_t)st.st_size) / NR_CALLS;
+	ok(1 / alone <= MOST_READS * reads, "a call under one kernel takes as long as reading %.1f",
+	   1 / alone / reads);
+	ok(1 / together <= MOST_READS * reads, "each of four in one pass: %.1f",
+	   1 / together / reads);
 	return tap_done();
 }
