@@ -17,6 +17,7 @@
 #include "face/json.h"
 #include "probe/procfs.h"
 #include "probe/record.h"
+#include "sym/unwind.h"
 #include "ui/table.h"
 
 #define DEFAULT_OUTPUT "seam.data"
@@ -26,7 +27,7 @@
 struct options {
 	const char *output; /* NULL: the default */
 	pid_t pid;
-	bool yes, ptrace, survive, print, json;
+	bool yes, ptrace, survive, print, stacks, json;
 	char **program;
 };
 
@@ -45,12 +46,15 @@ static int parse_pid(const char *text, pid_t *ret_pid)
 
 static int parse_options(struct options *options, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "output", required_argument, NULL, 'o' }, { "pid", required_argument, NULL, 'p' },
-		{ "yes", no_argument, NULL, 'y' },	    { "ptrace", no_argument, NULL, 't' },
-		{ "survive", no_argument, NULL, 's' },	    { "print", no_argument, NULL, 'P' },
-		{ "json", no_argument, NULL, 'j' },	    { 0 }
-	};
+	static const struct option longs[] = { { "output", required_argument, NULL, 'o' },
+					       { "pid", required_argument, NULL, 'p' },
+					       { "yes", no_argument, NULL, 'y' },
+					       { "ptrace", no_argument, NULL, 't' },
+					       { "survive", no_argument, NULL, 's' },
+					       { "stacks", no_argument, NULL, 'k' },
+					       { "print", no_argument, NULL, 'P' },
+					       { "json", no_argument, NULL, 'j' },
+					       { 0 } };
 	int option, status = 0;
 
 	*options = (struct options) { .program = argv };
@@ -73,6 +77,9 @@ static int parse_options(struct options *options, int argc, char **argv)
 		case 's':
 			options->survive = true;
 			break;
+		case 'k':
+			options->stacks = true;
+			break;
 		case 'P':
 			options->print = true;
 			break;
@@ -88,6 +95,8 @@ static int parse_options(struct options *options, int argc, char **argv)
 	options->program = argv + optind;
 	if (!status && !options->pid && !*options->program)
 		status = cmd_usage(&cmd_record, "no program to run and no process (-p)");
+	if (!status && options->stacks && !unwind_is_possible())
+		status = cmd_usage(&cmd_record, "--stacks: not in this build or on this machine");
 	if (!status && options->pid && *options->program)
 		status = cmd_usage(&cmd_record, "-p and a program exclude each other");
 	return status;
@@ -287,6 +296,7 @@ static int record_into(const struct options *options, const struct output *outpu
 	struct record_options record = { .argv = options->pid ? NULL : options->program,
 					 .pid = options->pid,
 					 .survive = options->survive,
+					 .stacks = options->stacks,
 					 .watch = print ? record_print_event : NULL,
 					 .watch_file = record_print_file,
 					 .watch_ctx = print,
@@ -334,7 +344,8 @@ static int run_record(int argc, char **argv)
 
 const struct cmd cmd_record = {
 	.name = "record",
-	.synopsis = "[-o FILE] [--survive] [--print] [-p PID | [--] PROGRAM [ARGUMENT...]]",
+	.synopsis =
+		"[-o FILE] [--survive] [--stacks] [--print] [-p PID | [--] PROGRAM [ARGUMENT...]]",
 	.summary = "every change to the address spaces of a process tree, into a file",
 	.help = "  -o, --output F   to F, - is standard output; else to " DEFAULT_OUTPUT
 		", and an earlier\n"
@@ -349,6 +360,9 @@ const struct cmd cmd_record = {
 		"      --survive    stop at every call instead of setting a filter: slower, but "
 		"the\n"
 		"                   program goes on when seam is killed\n"
+		"      --stacks     the call stack of each call, by libdw: a tenth of a "
+		"millisecond and\n"
+		"                   more per call; functions are named when the recording is read\n"
 		"      --print      one line per call on standard error, as strace would, and what "
 		"it did\n"
 		"                   to the map: areas 512→513 split prot\n"

@@ -11,6 +11,7 @@
 #include "cmd/report_screen.h"
 #include "cmd/trace_kernel.h"
 #include "face/report.h"
+#include "sym/symbols.h"
 #include "findings/activity.h"
 
 #define DEFAULT_FILE "seam.data"
@@ -123,13 +124,18 @@ static int report(const struct options *options, struct source *source)
 	struct activity activity;
 	struct trace_error error;
 	int r = cmd_trace_kernel(&cmd_report, options->kernel, source, &options->trace, &kernel);
+	struct symbols *symbols;
 	int err;
 
 	if (r)
 		return r;
+	symbols = symbols_new();
+	replay.trace.symbol = symbols ? symbols_name : NULL;
+	replay.trace.symbols = symbols;
 	err = activity_run(source, &replay, &activity, &error);
 	r = err ? cmd_trace_error(source, err, &error) : write_report(options, &activity);
 	activity_free(&activity);
+	symbols_free(symbols);
 	return r;
 }
 

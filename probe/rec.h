@@ -55,6 +55,7 @@ struct rec_space {
 	struct rec_task *caller;		 /* in a call that changes this map */
 	struct rec_task *first_held, *last_held; /* wait for the caller at their entry */
 	int pagemap_fd, maps_fd;		 /* -1 not opened, -2 not to be had */
+	struct unwinder *unwinder;		 /* with stacks */
 	struct rec_ranges files;		 /* mapped from descriptions that are held */
 	struct rec_ranges touched;		 /* in areas that are known to be faulted */
 };
@@ -277,6 +278,13 @@ void rec_ask_all(struct rec *rec, const struct rec_task *parent, const struct re
 /* After the call was written: what is known of memory that moved or went. */
 void rec_move_touched(struct rec *rec, struct rec_space *space, const struct rec_call *call,
 		      int64_t result);
+
+/* ---- rec_stack.c ---- */
+
+/* The call stack of a task at the entry of a call; 0: none. */
+uint32_t rec_stack(struct rec *rec, const struct rec_task *task);
+/* Tells the unwinder of code that the call has mapped or removed. */
+void rec_stack_after(const struct rec_space *space, const struct rec_call *call, int64_t result);
 
 /* ---- rec_ranges.c ---- */
 

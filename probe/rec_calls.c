@@ -50,6 +50,8 @@ static void set_caller(struct rec *rec, struct rec_task *task)
 		rec_identify(rec, task, call);
 	else if (call->kind == REC_CALL && call->call == TRACE_CALL_prctl)
 		number_name(rec, task, call);
+	if (call->kind == REC_CALL)
+		call->stack = rec_stack(rec, task);
 	rec_before_unmap(rec, task, call);
 	rec_ask_before(rec, task, call);
 	call->entry_ns = clock_ns();
@@ -285,6 +287,7 @@ void rec_call_left(struct rec *rec, struct rec_task *task, int64_t result)
 	write_result(rec, task, &task->pending, result);
 	rec_after_call(rec, task, &task->pending, result);
 	rec_move_touched(rec, space, &task->pending, result);
+	rec_stack_after(space, &task->pending, result);
 	end_call(task);
 	if (task->pending.kind == REC_CALL)
 		space->calls_since_truth++;

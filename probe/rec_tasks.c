@@ -8,6 +8,7 @@
 
 #include "probe/procfs.h"
 #include "probe/rec.h"
+#include "sym/unwind.h"
 
 static struct rec_task **chain_link(struct rec *rec, pid_t tid)
 {
@@ -113,6 +114,7 @@ static void free_space(struct rec *rec, struct rec_space *space)
 	rec_ranges_free(rec, &space->touched);
 	if (space->pagemap_fd >= 0)
 		close(space->pagemap_fd);
+	unwinder_free(space->unwinder);
 	if (space->maps_fd >= 0)
 		close(space->maps_fd);
 	free(space);

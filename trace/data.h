@@ -78,7 +78,8 @@ int data_reader_next(struct data_reader *reader, struct event *ret_event,
 /* NULL: no such number so far. */
 const struct trace_file *data_reader_file(const struct data_reader *reader, uint32_t number);
 const struct trace_module *data_reader_module(const struct data_reader *reader, uint32_t number);
-const struct trace_stack *data_reader_stack(const struct data_reader *reader, uint32_t number);
+/* Lives until the next call. */
+const struct trace_stack *data_reader_stack(struct data_reader *reader, uint32_t number);
 void data_reader_close(struct data_reader *reader);
 
 #endif

@@ -50,6 +50,7 @@ enum data_record {
 	RECORD_SHAPE = 4,
 	RECORD_MODULE = 5,
 	RECORD_STACK = 6,
+	RECORD_FRAME = 7,
 	RECORD_EVENT = 16, /* + enum event_kind, which is part of the format */
 	RECORD_FINISH = 48,
 };

@@ -116,13 +116,28 @@ static const struct trace_file *data_file(const struct trace *trace, uint32_t id
 	return data_reader_file(s->reader, id);
 }
 
-/* "path+0x12" or "0x12". */
-static void print_frame(const struct data_state *s, const struct trace_frame *frame, FILE *out)
+/*
+ * As strace -k has it: "path(function+0x12) [0x3456]", with the offset in the file; "[0x7f12]" is an
+ * address in no module. @calls: the frame's call is before this place, which may belong to the next
+ * function already.
+ */
+static void print_frame(const struct trace *trace, const struct trace_frame *frame, bool calls,
+			FILE *out)
 {
+	const struct data_state *s = trace->state;
 	const struct trace_module *module = data_reader_module(s->reader, frame->module);
+	const struct trace_options *options = &trace->options;
+	const char *name = NULL;
+	uint64_t into = 0;
 
-	fprintf(out, "%s%s0x%" PRIx64 "\n", module ? module->path : "", module ? "+" : "",
-		frame->offset);
+	if (module && options->symbol)
+		name = options->symbol(options->symbols, module, frame->offset - calls, &into);
+	if (name)
+		fprintf(out, "%s(%s+0x%" PRIx64 ") [0x%" PRIx64 "]\n", module->path, name,
+			into + calls, frame->offset);
+	else
+		fprintf(out, "%s%s[0x%" PRIx64 "]\n", module ? module->path : "",
+			module ? "() " : "", frame->offset);
 }
 
 static const char *data_stack(const struct trace *trace, uint32_t id)
@@ -139,7 +154,7 @@ static const char *data_stack(const struct trace *trace, uint32_t id)
 	if (!out)
 		return NULL;
 	for (uint32_t i = 0; i < stack->nr_frames; i++)
-		print_frame(s, &stack->frames[i], out);
+		print_frame(trace, &stack->frames[i], i > 0, out);
 	return fclose(out) ? NULL : s->stack_text;
 }
 

@@ -36,6 +36,11 @@ struct shape {
 /* Where a field of a call goes: argument 0 to 5, or */
 enum field { FIELD_RESULT = 6, FIELD_FILE, FIELD_STACK };
 
+/* A call stack: the number of its innermost frame, and of the stack that called it. */
+struct stack {
+	uint32_t frame, outer; /* outer is less than its own number */
+};
+
 struct thread {
 	uint32_t space, pid, tid;
 	uint64_t last_addr, last_break;
@@ -62,14 +67,17 @@ struct data_reader {
 	struct thread *threads;
 	struct trace_file *files;
 	struct trace_module *modules;
-	struct trace_stack *stacks;
-	uint32_t nr_shapes, nr_threads, nr_files, nr_modules, nr_stacks;
+	struct trace_frame *frames;
+	struct stack *stacks;
+	uint32_t nr_shapes, nr_threads, nr_files, nr_modules, nr_frames, nr_stacks;
 	uint64_t dictionary_bytes;
 
 	struct seam_area *areas;
 	size_t areas_room;
 	char *text;
 	size_t text_room;
+	struct trace_stack stack; /* the last that was asked for */
+	struct trace_frame stack_frames[DATA_MAX_FRAMES];
 };
 
 __attribute__((format(printf, 3, 4))) static int refuse(struct trace_error *error, size_t byte,
@@ -330,29 +338,36 @@ static int read_module(struct data_reader *reader, const uint8_t *at, const uint
 	return copy_text(reader, path, size, &module->path);
 }
 
-static int read_stack(struct data_reader *reader, const uint8_t *at, const uint8_t *end)
+static int read_frame(struct data_reader *reader, const uint8_t *at, const uint8_t *end)
 {
-	struct trace_stack *stack = ADD_NUMBER(reader, stacks);
-	struct trace_frame *frames;
-	uint64_t nr = varint_get(&at);
+	struct trace_frame *frame = ADD_NUMBER(reader, frames);
+	uint64_t module = varint_get(&at);
 
-	if (!stack)
+	if (!frame)
 		return -ENOMEM;
-	if (nr > DATA_MAX_FRAMES || nr * 2 > (uint64_t)(end - at))
+	frame->module = (uint32_t)module;
+	frame->offset = varint_get(&at);
+	return module > reader->nr_modules || at > end ? -EINVAL : 0;
+}
+
+/* Stacks one within the other, from that of a lower number inward. */
+static int read_stacks(struct data_reader *reader, const uint8_t *at, const uint8_t *end)
+{
+	uint64_t down = varint_get(&at), outer = reader->nr_stacks + UINT64_C(1) - down;
+
+	if (!down || down > reader->nr_stacks + UINT64_C(1))
 		return -EINVAL;
-	reader->dictionary_bytes += (nr + 1) * sizeof(*frames);
-	if (reader->dictionary_bytes > MAX_DICTIONARY_BYTES)
-		return -ENOMEM;
-	frames = calloc(nr + 1, sizeof(*frames));
-	if (!frames)
-		return -ENOMEM;
-	stack->frames = frames;
-	stack->nr_frames = (uint32_t)nr;
-	for (uint64_t i = 0; i < nr && at < end; i++) {
-		frames[i].module = (uint32_t)varint_get(&at);
-		frames[i].offset = varint_get(&at);
-		if (frames[i].module > reader->nr_modules)
+	while (at < end) {
+		struct stack *stack = ADD_NUMBER(reader, stacks);
+		uint64_t frame = varint_get(&at);
+
+		if (!stack)
+			return -ENOMEM;
+		if (!frame || frame > reader->nr_frames)
 			return -EINVAL;
+		stack->outer = (uint32_t)outer;
+		stack->frame = (uint32_t)frame;
+		outer = reader->nr_stacks;
 	}
 	return at > end ? -EINVAL : 0;
 }
@@ -440,8 +455,10 @@ static int read_dictionary_record(struct data_reader *reader, uint64_t kind, con
 		return read_shape(reader, at, end);
 	case RECORD_MODULE:
 		return read_module(reader, at, end);
+	case RECORD_FRAME:
+		return read_frame(reader, at, end);
 	case RECORD_STACK:
-		return read_stack(reader, at, end);
+		return read_stacks(reader, at, end);
 	default:
 		reader->newer = true;
 		return 0;
@@ -903,9 +920,18 @@ const struct trace_module *data_reader_module(const struct data_reader *reader, 
 	return number && number <= reader->nr_modules ? &reader->modules[number] : NULL;
 }
 
-const struct trace_stack *data_reader_stack(const struct data_reader *reader, uint32_t number)
+const struct trace_stack *data_reader_stack(struct data_reader *reader, uint32_t number)
 {
-	return number && number <= reader->nr_stacks ? &reader->stacks[number] : NULL;
+	struct trace_stack *stack = &reader->stack;
+
+	if (!number || number > reader->nr_stacks)
+		return NULL;
+	stack->frames = reader->stack_frames;
+	stack->nr_frames = 0;
+	for (; number && stack->nr_frames < DATA_MAX_FRAMES; number = reader->stacks[number].outer)
+		reader->stack_frames[stack->nr_frames++] =
+			reader->frames[reader->stacks[number].frame];
+	return stack;
 }
 
 void data_reader_close(struct data_reader *reader)
@@ -914,12 +940,11 @@ void data_reader_close(struct data_reader *reader)
 		free((void *)reader->files[i].path);
 	for (uint32_t i = 1; i <= reader->nr_modules; i++)
 		free((void *)reader->modules[i].path);
-	for (uint32_t i = 1; i <= reader->nr_stacks; i++)
-		free((void *)reader->stacks[i].frames);
 	free(reader->shapes);
 	free(reader->threads);
 	free(reader->files);
 	free(reader->modules);
+	free(reader->frames);
 	free(reader->stacks);
 	free(reader->areas);
 	free(reader->text);

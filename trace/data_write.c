@@ -52,7 +52,7 @@ struct data_writer {
 
 	struct block blocks[2], *current, *pending; /* pending: NULL when there is none */
 	uint64_t nr_blocks_begun;
-	struct intern files, modules, stacks, threads, shapes;
+	struct intern files, modules, frames, stacks, threads, shapes;
 	struct thread_state *thread_states;
 	uint32_t nr_thread_states;
 	uint32_t last_thread; /* number; 0 at the begin of a block */
@@ -322,23 +322,74 @@ uint32_t data_write_module(struct data_writer *writer, const struct trace_module
 	return number;
 }
 
-uint32_t data_write_stack(struct data_writer *writer, const struct trace_stack *stack)
+static uint32_t frame_number(struct data_writer *writer, const struct trace_frame *frame)
+{
+	uint8_t *at = begin_scratch(writer, 2 * VARINT_MAX);
+
+	if (!at)
+		return 0;
+	at = varint_put(at, frame->module);
+	buf_end(&writer->scratch, varint_put(at, frame->offset));
+	return intern_scratch(writer, &writer->frames, RECORD_FRAME);
+}
+
+/*
+ * A stack is its innermost frame and the stack of the rest. What many stacks have in common is
+ * written once; the new ones of one call of data_write_stack, each within the one before, make up
+ * one record.
+ */
+static uint32_t stack_number(struct data_writer *writer, uint32_t outer, uint32_t frame,
+			     bool *ret_new)
+{
+	const uint32_t key[2] = { outer, frame };
+
+	return intern_number(&writer->stacks, key, sizeof(key), DATA_MAX_NUMBERS, ret_new);
+}
+
+static int write_new_stacks(struct data_writer *writer, uint32_t outer, const uint32_t *frames,
+			    uint32_t nr)
+{
+	uint32_t first = writer->stacks.nr_entries - nr + 1;
+	uint8_t *at = begin_scratch(writer, (1 + (size_t)nr) * VARINT_MAX);
+
+	if (!at)
+		return -ENOMEM;
+	at = varint_put(at, first - outer);
+	for (uint32_t i = 0; i < nr; i++)
+		at = varint_put(at, frames[i]);
+	buf_end(&writer->scratch, at);
+	return append_record(&writer->current->dictionary, RECORD_STACK, &writer->scratch);
+}
+
+static uint32_t add_stack(struct data_writer *writer, const struct trace_stack *stack)
 {
 	uint32_t nr = stack->nr_frames < DATA_MAX_FRAMES ? stack->nr_frames : DATA_MAX_FRAMES;
-	uint32_t number = 0;
-	uint8_t *at;
+	uint32_t frames[DATA_MAX_FRAMES], number = 0, known = 0, nr_new = 0;
+
+	for (uint32_t i = nr; i; i--) {
+		uint32_t frame = frame_number(writer, &stack->frames[i - 1]);
+		bool is_new = false;
+
+		if (frame)
+			number = stack_number(writer, number, frame, &is_new);
+		if (!frame || !number)
+			return 0;
+		if (is_new)
+			frames[nr_new++] = frame;
+		else
+			known = number;
+	}
+	return nr_new && write_new_stacks(writer, known, frames, nr_new) ? 0 : number;
+}
+
+uint32_t data_write_stack(struct data_writer *writer, const struct trace_stack *stack)
+{
+	uint32_t number;
 
 	pthread_mutex_lock(&writer->lock);
-	at = begin_scratch(writer, (1 + 2 * (size_t)nr) * VARINT_MAX);
-	if (at) {
-		at = varint_put(at, nr);
-		for (uint32_t i = 0; i < nr; i++) {
-			at = varint_put(at, stack->frames[i].module);
-			at = varint_put(at, stack->frames[i].offset);
-		}
-		buf_end(&writer->scratch, at);
-		number = intern_scratch(writer, &writer->stacks, RECORD_STACK);
-	}
+	number = add_stack(writer, stack);
+	if (!number && stack->nr_frames && !writer->err)
+		writer->err = -ENOMEM;
 	pthread_mutex_unlock(&writer->lock);
 	return number;
 }
@@ -851,6 +902,7 @@ static void free_writer(struct data_writer *writer)
 	}
 	intern_free(&writer->files);
 	intern_free(&writer->modules);
+	intern_free(&writer->frames);
 	intern_free(&writer->stacks);
 	intern_free(&writer->threads);
 	intern_free(&writer->shapes);

@@ -13,11 +13,7 @@
 
 /* One line a format that can be read. */
 static const struct importer *const importers[] = {
-	&importer_data,
-	&importer_live,
-	&importer_mail,
-	&importer_ops,
-	&importer_strace,
+	&importer_data, &importer_live, &importer_mail, &importer_ops, &importer_strace,
 };
 
 static const struct importer *find_importer(enum source_kind kind)

@@ -41,7 +41,16 @@ struct trace_facts {
 	struct trace_host host;
 };
 
+struct trace_module;
+
 struct trace_options {
+	/*
+	 * Names a place in a module for trace_stack: the function at @offset of its file, and how far
+	 * into it. NULL: nothing is named. sym/symbols.h has one.
+	 */
+	const char *(*symbol)(void *symbols, const struct trace_module *module, uint64_t offset,
+			      uint64_t *ret_into);
+	void *symbols;
 	bool skip_bad;	  /* leave out what cannot be read, and count it */
 	bool layout_i386; /* operation scripts: whose address space it is */
 };

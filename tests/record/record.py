@@ -145,6 +145,20 @@ for ignored in ((), (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM), (signal.SIG
             alone, seen = (re.sub(r'NoNewPrivs:.*', '', text) for text in (alone, seen))
         ok(alone == seen, f'what the program inherits ({mode}, {len(ignored)} ignored)', alone, seen)
 
+# Call stacks
+seen = record(SUBJECT, 'stacks', '40', options=['--stacks'])
+if seen.returncode == 2 and 'not in this build' in seen.stderr:
+    skip('call stacks', 'not in this build, or not on this machine')
+else:
+    sites = run(SEAM, 'report', DATA).stdout
+    ok(seen.stdout.endswith('stacks done\n') and re.search(r'^ +40 .*inner_call\S* < outer_call', sites, re.M),
+       'who called, by name', seen, sites)
+    as_it_was('with stacks')
+    if SUBJECT32:
+        record(SUBJECT32, 'stacks', '40', options=['--stacks'])
+        sites = run(SEAM, 'report', DATA).stdout
+        ok(re.search(r'^ +40 .* \w+ < \w+', sites, re.M), 'also in a 32-bit program', sites)
+
 # What people read of each call
 seen = record(SUBJECT, 'maps', options=['--print'])
 lines = seen.stderr.splitlines()

@@ -445,6 +445,32 @@ static int maps_role(int unused)
 	return 0;
 }
 
+/* Named in call stacks; what follows each call keeps it from being a jump. */
+static __attribute__((noinline)) char *inner_call(size_t pages)
+{
+	char *p = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		       0);
+
+	*p = 1;
+	return p;
+}
+
+static __attribute__((noinline)) char *outer_call(size_t pages)
+{
+	char *p = inner_call(pages);
+
+	*p = 2;
+	return p;
+}
+
+static int stacks_role(int rounds)
+{
+	for (int i = 0; i < rounds; i++)
+		printf("%d", *outer_call(3) - 2);
+	puts(" stacks done");
+	return 0;
+}
+
 /* At the limit: as many areas as there may be, failing calls, and then less again. */
 static int limit_role(int unused)
 {
@@ -529,6 +555,7 @@ static const struct {
 	{ "flock", flock_role },
 	{ "descriptions", descriptions_role },
 	{ "stack", stack_role },
+	{ "stacks", stacks_role },
 	{ "maps", maps_role },
 	{ "limit", limit_role },
 #ifdef __x86_64__

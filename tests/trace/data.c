@@ -189,7 +189,7 @@ static void write_all_events(void)
 		err |= data_write_stack(
 			       writer, &(struct trace_stack) {
 					       (const struct trace_frame[]) { { 1, i }, { 0, 77 } },
-					       2 }) != i;
+					       2 }) != i + 1;
 	}
 	ok(!err, "files, modules and stacks are numbered from 1");
 	for (size_t i = 0; i < NR_EVENTS; i++) {
@@ -258,9 +258,10 @@ static void test_dictionaries(void)
 	   "files by number");
 	ok(data_reader_module(reader, 7)->build_id_size == 20 && !data_reader_module(reader, 8),
 	   "modules by number");
-	ok(data_reader_stack(reader, 9)->nr_frames == 2 &&
-		   data_reader_stack(reader, 9)->frames[0].offset == 9 &&
-		   !data_reader_stack(reader, 10),
+	ok(data_reader_stack(reader, 10)->nr_frames == 2 &&
+		   data_reader_stack(reader, 10)->frames[0].offset == 9 &&
+		   data_reader_stack(reader, 10)->frames[1].offset == 77 &&
+		   !data_reader_stack(reader, 11),
 	   "stacks by number");
 	data_reader_close(reader);
 }
