@@ -13,7 +13,9 @@
 #include "cmd/trace_kernel.h"
 #include "face/replay.h"
 #include "face/replay_ops.h"
+#include "probe/spec.h"
 #include "replay/replay.h"
+#include "ui/progress.h"
 
 #define MAX_KERNELS 32
 #define DEFAULT_FILE "seam.data"
@@ -24,6 +26,8 @@ struct options {
 	const char *file, *output;
 	const char *specs[MAX_KERNELS]; /* of --kernel, each wholly */
 	unsigned int nr_specs;
+	const char *rules[MAX_KERNELS]; /* files of --rules */
+	unsigned int nr_rules;
 	enum format format;
 	struct replay_options replay;
 	struct replay_screen screen;
@@ -37,6 +41,7 @@ enum {
 	OPTION_NO_HEADER,
 	OPTION_PLACE,
 	OPTION_REMEDY,
+	OPTION_RULES,
 	OPTION_SKIP_BAD,
 	OPTION_TOUCH,
 };
@@ -164,6 +169,11 @@ static int parse_option(struct options *options, int option)
 					 optarg);
 		options->replay.guard_markers = true;
 		return EXIT_DONE;
+	case OPTION_RULES:
+		if (options->nr_rules == MAX_KERNELS)
+			return cmd_usage(&cmd_replay, "--rules: more than %d", MAX_KERNELS);
+		options->rules[options->nr_rules++] = optarg;
+		return EXIT_DONE;
 	case OPTION_SKIP_BAD:
 		options->replay.trace.skip_bad = true;
 		return EXIT_DONE;
@@ -188,6 +198,7 @@ static int parse_options(struct options *options, int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "place", required_argument, NULL, OPTION_PLACE },
 		{ "remedy", required_argument, NULL, OPTION_REMEDY },
+		{ "rules", required_argument, NULL, OPTION_RULES },
 		{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },
 		{ "touch", required_argument, NULL, OPTION_TOUCH },
 		{ 0 },
@@ -213,19 +224,32 @@ static int parse_options(struct options *options, int argc, char **argv)
 	return EXIT_DONE;
 }
 
+static int read_rules(const char *file, struct replay_kernel *kernel)
+{
+	char why[POLICY_ERROR_SIZE];
+
+	kernel->recorded = false;
+	if (policy_from_file(file, &kernel->policy, why))
+		return cmd_fail(EXIT_FAILED, "%s", why);
+	return EXIT_DONE;
+}
+
 static int read_kernels(struct options *options, struct source *source,
 			struct replay_kernel *kernels)
 {
+	unsigned int nr = 0;
 	int r = EXIT_DONE;
 
-	if (!options->nr_specs)
+	if (!options->nr_specs && !options->nr_rules)
 		options->specs[options->nr_specs++] = source->kind == SOURCE_OPS ? "linux-host"
 										 : "recorded";
 	for (unsigned int i = 0; !r && i < options->nr_specs; i++)
 		r = cmd_trace_kernel(&cmd_replay, options->specs[i], source, &options->replay.trace,
-				     &kernels[i]);
+				     &kernels[nr++]);
+	for (unsigned int i = 0; !r && i < options->nr_rules; i++)
+		r = read_rules(options->rules[i], &kernels[nr++]);
 	options->replay.kernels = kernels;
-	options->replay.nr_kernels = options->nr_specs;
+	options->replay.nr_kernels = nr;
 	return r;
 }
 
@@ -258,12 +282,23 @@ static int write_ops(struct options *options, struct source *source, FILE *out)
 	return r;
 }
 
+static void show_progress(void *ctx, uint64_t calls)
+{
+	progress_step(ctx, calls);
+}
+
 static int write_report(struct options *options, struct source *source, FILE *out)
 {
 	struct replay_report report;
 	struct trace_error error;
-	int r = EXIT_DONE, err = replay_run(source, &options->replay, &report, &error);
+	struct progress progress;
+	int r = EXIT_DONE, err;
 
+	progress_begin(&progress, "calls");
+	options->replay.progress = show_progress;
+	options->replay.progress_ctx = &progress;
+	err = replay_run(source, &options->replay, &report, &error);
+	progress_end(&progress);
 	if (err)
 		r = cmd_trace_error(source, err, &error);
 	else if (options->format == FORMAT_JSON)
@@ -294,7 +329,7 @@ static int write_output(struct options *options, struct source *source)
 
 static int run(int argc, char **argv)
 {
-	struct replay_kernel kernels[MAX_KERNELS] = { 0 };
+	struct replay_kernel kernels[2 * MAX_KERNELS] = { 0 };
 	struct options options;
 	struct source source;
 	int r = parse_options(&options, argc, argv);
@@ -321,6 +356,7 @@ const struct cmd cmd_replay = {
 		"                         linux-6.18,-anon_vma (a rule off), linux-host, plain;\n"
 		"                         recorded (the default): as it happened, held\n"
 		"                         against the kernel's own maps\n"
+		"      --rules FILE       and under the rules in this file, NAME=VALUE a line\n"
 		"      --touch HOW        which memory counts as touched: recorded, eager (all\n"
 		"                         writable private anonymous memory), never\n"
 		"      --place recorded   memory lies where it was recorded; else each kernel\n"

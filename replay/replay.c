@@ -264,12 +264,19 @@ static int begin(struct pass *pass)
 	return 0;
 }
 
+/* Calls between two reports of progress. */
+#define PROGRESS_CALLS (1u << 16)
+
 static int read_all(struct pass *pass)
 {
+	const struct replay_options *options = pass->options;
 	struct event event;
 	int r;
 
 	while ((r = trace_next(pass->report->trace, &event)) > 0) {
+		if (options->progress && event.kind == EVENT_CALL &&
+		    pass->nr_calls % PROGRESS_CALLS == PROGRESS_CALLS - 1)
+			options->progress(options->progress_ctx, pass->nr_calls);
 		r = take_event(pass, &event);
 		if (r)
 			return r;

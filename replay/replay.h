@@ -78,6 +78,9 @@ struct replay_options {
 	uint64_t max_areas;  /* 0: the host's own, or the kernel's default */
 	struct trace_options trace;
 	const struct replay_watcher *watcher; /* may be NULL */
+	/* Now and then, with the calls so far; may be NULL. */
+	void (*progress)(void *ctx, uint64_t calls);
+	void *progress_ctx;
 };
 
 /* What one kind of call did under one kernel. */

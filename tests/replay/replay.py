@@ -132,6 +132,13 @@ def test_what_if():
     tap.ok(areas[0] > areas[1] >= areas[2], 'each rule off leaves fewer areas', areas)
     vectors = {row['vector'] for row in report['kernels']}
     tap.ok(len(vectors) == 3, 'and each is a vector of its own', vectors)
+    with tempfile.TemporaryDirectory() as folder:
+        rules = f'{folder}/rules'
+        with open(rules, 'w', encoding='ascii') as f:
+            f.write('policy=linux-6.18\nanon_vma=0 # no history\n')
+        report = replayed('--kernel', 'linux-6.18', '--rules', rules, log)
+        tap.ok([row['areas_end'] for row in report['kernels']] == areas[:2],
+               'the same rule off by a file', report)
     never = replayed('--kernel', 'linux-6.18', '--touch', 'never', log)
     tap.ok(never['kernels'][0]['areas_end'] < areas[0], 'untouched memory joins more')
     limited = replayed('--kernel', 'linux-6.18', '--limit', '100', log)['kernels'][0]
@@ -182,6 +189,8 @@ def refused(what, *args, status=2, says=''):
 def test_errors():
     refused('no such kernel', '--kernel', 'linux-9.9', REPORT, says='linux-9.9')
     refused('no such rule', '--kernel', 'linux-6.18,-colour', REPORT, says='colour')
+    refused('no such rule file', '--rules', '/nonexistent/rules', REPORT, status=1,
+            says='nonexistent')
     refused('no such touch', '--touch', 'some', REPORT, says='recorded, eager or never')
     refused('no such remedy', '--remedy', 'hope', REPORT, says='guard-markers expected')
     refused('no such limit', '--limit', '-3', REPORT, says='--limit')
