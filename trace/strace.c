@@ -111,7 +111,7 @@ static int join_halves(struct strace *s, struct slice head, const struct strace_
 	size_t head_len = (size_t)(head.end - head.at);
 	size_t tail_len = pair->tail ? (size_t)(pair->tail_end - tail) : sizeof(none) - 1;
 
-	if (head_len + tail_len > s->room_scratch) {
+	if (!s->scratch || head_len + tail_len > s->room_scratch) {
 		char *p = realloc(s->scratch, head_len + tail_len + 256);
 
 		if (!p)
