@@ -652,8 +652,9 @@ static int do_open(struct strace *s, struct strace_process *process,
 
 	if (!succeeded(call) || call->value < 0 || call->value > INT32_MAX)
 		return 0;
-	if (!path.at && call->nr_args > (unsigned int)known->path)
-		path = unquoted(call->arg[known->path]);
+	if (!path.at)
+		path = call->nr_args > (unsigned int)known->path ? unquoted(call->arg[known->path])
+								 : (struct slice) { "", "" };
 	if (!call->path.at && known->kind == KNOWN_MEMFD) {
 		size_t start = sizeof(prefix) - 1, len = (size_t)(path.end - path.at);
 
