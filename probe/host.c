@@ -224,6 +224,10 @@ int host_look(struct host *ret_host)
 	o->may = read_rights();
 	if (ret_host->thp[0])
 		o->flags |= SEAM_SPACE_THP;
+	if (!strcmp(ret_host->thp, "always"))
+		o->flags |= SEAM_SPACE_THP_ALWAYS;
+	if (!strcmp(ret_host->thp, "never"))
+		o->flags |= SEAM_SPACE_THP_NEVER;
 	if (persona != -1 && persona & READ_IMPLIES_EXEC)
 		o->flags |= SEAM_SPACE_READ_IMPLIES_EXEC;
 	o->overcommit = (uint32_t)sysctl("overcommit_memory", 0);

@@ -671,20 +671,38 @@ static bool meets_guards(const struct generator *gen, uint64_t start, uint64_t e
 	return false;
 }
 
+/* Small pages that were there keep a huge page away, and with it an anon_vma. */
+static bool may_be_huge(const struct world *world, const struct seam_area *area)
+{
+	uint64_t first = (area->start + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+	uint32_t options = world->host->options.flags;
+
+	if (area->anon_vma || area->file || first + HUGE_PAGE > area->end)
+		return false;
+	return area->flags & SEAM_VM_HUGEPAGE || options & SEAM_SPACE_THP_ALWAYS;
+}
+
 /* Whether a fault in the range may find what the model does not know: its outcome hangs on pages. */
 static bool hangs_on_pages(const struct generator *gen, const struct world *world,
 			   const struct op *op, const uint64_t *args)
 {
-	uint64_t end = args[0] + args[1];
+	uint64_t end = args[0] + args[1], at = args[0];
 	struct seam_area area;
 
 	if (!op_faults_in(op, args) || args[1] >> 47)
 		return false;
 	if (meets_guards(gen, args[0] & ~(PAGE - 1), end))
 		return true;
-	for (uint64_t at = args[0]; seam_area_next(world->space, &at, &area) && area.start < end;)
-		if (area.flags & SEAM_VM_UFFD_MISSING)
+	while (seam_area_next(world->space, &at, &area)) {
+		/* the first area above may grow down to the range */
+		if (area.start >= end && !(area.flags & SEAM_VM_GROWSDOWN))
+			break;
+		if (area.flags & SEAM_VM_UFFD_MISSING ||
+		    (op->call != TRACE_CALL_touch && may_be_huge(world, &area)))
 			return true;
+		if (area.start >= end)
+			break;
+	}
 	return false;
 }
 

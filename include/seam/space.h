@@ -82,6 +82,8 @@ enum seam_arch {
 #define SEAM_SPACE_READ_IMPLIES_EXEC 0x8u /* personality READ_IMPLIES_EXEC */
 #define SEAM_SPACE_MERGE_ANY 0x10u	  /* PR_SET_MEMORY_MERGE */
 #define SEAM_SPACE_MDWE 0x20u		  /* PR_SET_MDWE */
+#define SEAM_SPACE_THP_ALWAYS 0x40u	  /* huge pages come unasked (enabled: always) */
+#define SEAM_SPACE_THP_NEVER 0x80u	  /* huge pages do not come, asked or not (never) */
 
 /*
  * All fields but size may be 0: they then take the value of the layout. A field that is not known

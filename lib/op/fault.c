@@ -63,6 +63,35 @@ bool fault_write_is_anon(uint64_t flags)
 	return (flags & (SEAM_VM_WRITE | SEAM_VM_SHARED)) == SEAM_VM_WRITE;
 }
 
+/* Huge pages come where they are asked for, unasked, or not at all (thp_vma_allowable_order). */
+static bool huge_pages_come(const struct seam_space *space, uint64_t flags)
+{
+	if (!(space->flags & SEAM_SPACE_THP) || space->flags & SEAM_SPACE_THP_NEVER ||
+	    flags & SEAM_VM_NOHUGEPAGE)
+		return false;
+	return flags & SEAM_VM_HUGEPAGE || space->flags & SEAM_SPACE_THP_ALWAYS;
+}
+
+/*
+ * Reading brings in the zero page, which is nobody's. A huge zero page makes the memory anonymous
+ * all the same (mm/huge_memory.c do_huge_pmd_anonymous_page), and so do huge pages of hugetlb.
+ */
+bool fault_read_is_anon(const struct seam_space *space, const struct area *area, uint64_t from,
+			uint64_t to)
+{
+	const struct attr *attr = area_attr(space, area);
+	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
+	uint64_t first = from & ~(huge - 1);
+
+	if (attr->flags & SEAM_VM_HUGETLB)
+		return !(attr->flags & SEAM_VM_SHARED);
+	if (attr->file || !huge_pages_come(space, attr->flags))
+		return false;
+	if (first < area->start)
+		first += huge;
+	return first < to && area->end - first >= huge;
+}
+
 uint64_t fault_backed_end(const struct seam_space *space, const struct area *area)
 {
 	uint64_t pages = object_pages(area_attr(space, area)->file);
@@ -77,9 +106,11 @@ uint64_t fault_backed_end(const struct seam_space *space, const struct area *are
 
 /* One area, as 6.18 mm/gup.c populate_vma_page_range does it. */
 static int populate_area(struct seam_space *space, struct cursor *cursor, const struct area *area,
-			 uint64_t end)
+			 uint64_t start, uint64_t end)
 {
 	uint64_t flags = area_flags(space, area);
+	uint64_t from = area->start > start ? area->start : start;
+	uint64_t to = area->end < end ? area->end : end;
 
 	if (flags & (SEAM_VM_IO | SEAM_VM_PFNMAP))
 		return 0;
@@ -88,9 +119,11 @@ static int populate_area(struct seam_space *space, struct cursor *cursor, const 
 		return -SEAM_EFAULT;
 	if (flags & SEAM_VM_LOCKONFAULT)
 		return 0;
-	if (fault_backed_end(space, area) < (area->end < end ? area->end : end))
+	if (fault_backed_end(space, area) < to)
 		return -SEAM_EFAULT;
-	return fault_write_is_anon(flags) ? fault_anon(space, cursor) : 0;
+	if (!fault_write_is_anon(flags) && !fault_read_is_anon(space, area, from, to))
+		return 0;
+	return fault_anon(space, cursor);
 }
 
 static int populate(struct seam_space *space, uint64_t start, uint64_t end, bool go_on)
@@ -105,7 +138,7 @@ static int populate(struct seam_space *space, uint64_t start, uint64_t end, bool
 		index_load(&space->index, &cursor, &area);
 		if (area.start >= end)
 			break;
-		err = populate_area(space, &cursor, &area, end);
+		err = populate_area(space, &cursor, &area, start, end);
 		if (err && !(go_on && err == -SEAM_EFAULT))
 			return err;
 	}

@@ -21,6 +21,13 @@ uint64_t fault_backed_end(const struct seam_space *space, const struct area *are
 bool fault_write_is_anon(uint64_t flags);
 
 /*
+ * Reading [from, to) of an area makes it anonymous: a page of its own is huge, if only of zeros. As
+ * if no page of it had been there before.
+ */
+bool fault_read_is_anon(const struct seam_space *space, const struct area *area, uint64_t from,
+			uint64_t to);
+
+/*
  * Brings in the pages of all areas in the range, as mlock and MAP_POPULATE do (6.18 mm/gup.c
  * __mm_populate): by writing where memory is private and writable, else by reading. LOCKONFAULT,
  * IO and PFNMAP areas are passed over, holes too.

@@ -249,7 +249,9 @@ static int populate_part(struct seam_space *space, struct cursor *cursor, uint64
 	if (flags & (SEAM_VM_IO | SEAM_VM_PFNMAP) ||
 	    !(flags & (write ? SEAM_VM_WRITE : SEAM_VM_READ)))
 		return -SEAM_EINVAL;
-	return write && !(flags & SEAM_VM_SHARED) ? fault_anon(space, cursor) : 0;
+	if (write ? flags & SEAM_VM_SHARED : !fault_read_is_anon(space, &area, start, end))
+		return 0;
+	return fault_anon(space, cursor);
 }
 
 int linux_madvise(struct seam_space *space, uint64_t addr, uint64_t len, int advice)

@@ -30,26 +30,6 @@ static bool allowed(uint64_t flags, int write)
 	return flags & (write ? SEAM_VM_WRITE : SEAM_VM_RWX);
 }
 
-/*
- * Reading brings in the zero page, which is nobody's. A huge zero page makes the memory anonymous
- * all the same (mm/huge_memory.c do_huge_pmd_anonymous_page), and so do huge pages of hugetlb.
- */
-static bool becomes_anon(const struct seam_space *space, const struct area *area, uint64_t from,
-			 uint64_t to, int write)
-{
-	const struct attr *attr = area_attr(space, area);
-	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
-	uint64_t first = from & ~(huge - 1);
-
-	if (write || attr->flags & SEAM_VM_HUGETLB)
-		return !(attr->flags & SEAM_VM_SHARED);
-	if (attr->file || !(attr->flags & SEAM_VM_HUGEPAGE) || !(space->flags & SEAM_SPACE_THP))
-		return false;
-	if (first < area->start)
-		first += huge;
-	return first < to && area->end - first >= huge;
-}
-
 int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write,
 		uint64_t *ret_done)
 {
@@ -74,7 +54,8 @@ int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write
 		to = area.end < end ? area.end : end;
 		/* each page's fault looks for its area */
 		steps_find_pages(space, at, pages_of(space, page_up(space, to) - at));
-		if (becomes_anon(space, &area, at, to, write)) {
+		if (write ? !(area_flags(space, &area) & SEAM_VM_SHARED)
+			  : fault_read_is_anon(space, &area, at, to)) {
 			err = fault_anon(space, &cursor);
 			if (err)
 				return err;
