@@ -22,6 +22,8 @@ const char *source_words(const struct snapshot *snapshot)
 		return "the kernel";
 	if (!strcmp(snapshot->source, "core"))
 		return "a core file";
+	if (!strcmp(snapshot->source, "hs_err"))
+		return "the log";
 	return snapshot->source;
 }
 
@@ -134,6 +136,7 @@ char *hidden_sentence(char *buf, uint32_t hidden)
 		uint32_t causes;
 		const char *text;
 	} words[] = {
+		{ SEAM_CAUSE(shared), "whether memory is shared" },
 		{ SEAM_CAUSE(flags) | SEAM_CAUSE(special), "flags (madvise, mlock, accounting)" },
 		{ SEAM_CAUSE(anon_vma) | SEAM_CAUSE(fork),
 		  "which memory was touched apart or inherited through fork" },

@@ -411,7 +411,9 @@ const struct cmd cmd_show = {
 	.name = "show",
 	.synopsis = "[options] PID|FILE|-",
 	.summary = "one screen: how many mappings, why they are apart, what would mend it",
-	.help = "FILE is the text of maps or smaps, also pasted or cut; '-' is standard input.\n\n"
+	.help = "FILE is the text of maps or smaps, also pasted or cut, a core file, or a JVM's "
+		"log\n"
+		"(hs_err); '-' is standard input.\n\n"
 		"  --kernel K      by the rules of that kernel (linux-host; for a file the "
 		"newest)\n"
 		"  --causes        read all of a stranger's process, though it holds it up\n"

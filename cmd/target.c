@@ -53,7 +53,7 @@ static int read_file(const struct target *target, struct snapshot *ret_snapshot)
 	if (r)
 		return cmd_fail(EXIT_FAILED, "%s: %s", target->file, strerror(-r));
 	verb = verb_for(source.kind);
-	r = verb ? -EINVAL : snapshot_from_text(&source, target->skip_bad, ret_snapshot, &error);
+	r = verb ? -EINVAL : snapshot_from_source(&source, target->skip_bad, ret_snapshot, &error);
 	source_close(&source);
 	if (!r)
 		return EXIT_DONE;

@@ -66,6 +66,8 @@ uint32_t causes_not_visible(const struct snapshot *snapshot, const struct seam_p
 
 	if (hides_flags(snapshot, policy))
 		hidden |= SEAM_CAUSE(flags) | SEAM_CAUSE(special);
+	if (sees & HIDES_SHARED)
+		hidden |= SEAM_CAUSE(shared);
 	if (rule[SEAM_RULE_file] && !(sees & SEES_FILE))
 		hidden |= SEAM_CAUSE(file);
 	if (rule[SEAM_RULE_offset] >= 2 && !(sees & SEES_ANON_OFFSET))

@@ -112,7 +112,8 @@ enum space_born {
 #define SEES_NAME 0x400u
 #define SEES_CLOSE 0x800u
 #define SEES_PKEY 0x1000u
-#define SEES_GUARDS 0x2000u /* guard markers, page by page */
+#define SEES_GUARDS 0x2000u  /* guard markers, page by page */
+#define HIDES_SHARED 0x4000u /* not shared or private, though SEES_RANGE: core files */
 
 struct event {
 	uint8_t kind;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "trace/grow.h"
+#include "trace/hs_err.h"
 #include "trace/maps_line.h"
 #include "trace/paste.h"
 #include "trace/scan.h"
@@ -504,6 +505,8 @@ static const char *source_word(const struct reader *reader)
 		return "numa_maps";
 	case SOURCE_MAIL:
 		return "text";
+	case SOURCE_HS_ERR:
+		return "hs_err";
 	default:
 		return "maps";
 	}
@@ -559,7 +562,7 @@ static int finish(struct reader *reader)
 static bool holds_maps(enum source_kind kind)
 {
 	return kind == SOURCE_MAPS || kind == SOURCE_SMAPS || kind == SOURCE_NUMA_MAPS ||
-	       kind == SOURCE_MAIL;
+	       kind == SOURCE_MAIL || kind == SOURCE_HS_ERR;
 }
 
 int snapshot_from_text(const struct source *source, bool skip_bad, struct snapshot *ret_snapshot,
@@ -573,6 +576,7 @@ int snapshot_from_text(const struct source *source, bool skip_bad, struct snapsh
 		.snapshot = &snapshot,
 		.error = ret_error,
 	};
+	struct source section;
 	int r;
 
 	if (source->kind == SOURCE_UNKNOWN)
@@ -585,6 +589,14 @@ int snapshot_from_text(const struct source *source, bool skip_bad, struct snapsh
 			    "this is %s; expected maps, smaps or a text in "
 			    "which they stand",
 			    source_kind_name(source->kind));
+	if (source->kind == SOURCE_HS_ERR) {
+		if (!hs_err_section(source, &section, &reader.line))
+			return fail(&reader, 0,
+				    "this is %s without its map: expected a line "
+				    "'Dynamic libraries:'",
+				    source_kind_name(source->kind));
+		reader.source = &section;
+	}
 	r = read_lines(&reader);
 	if (!r)
 		r = finish(&reader);

@@ -2,6 +2,7 @@
 /* What all sources of snapshots share. */
 #include <stdlib.h>
 
+#include "trace/core.h"
 #include "trace/snapshot.h"
 
 uint32_t snapshot_text(struct snapshot *snapshot, const void *data, size_t len,
@@ -18,6 +19,14 @@ uint32_t snapshot_text(struct snapshot *snapshot, const void *data, size_t len,
 	if (id && ret_text)
 		*ret_text = intern_text(snapshot->texts, id);
 	return id;
+}
+
+int snapshot_from_source(const struct source *source, bool skip_bad, struct snapshot *ret_snapshot,
+			 struct trace_error *ret_error)
+{
+	if (source->kind == SOURCE_CORE)
+		return core_read(source, skip_bad, ret_snapshot, ret_error);
+	return snapshot_from_text(source, skip_bad, ret_snapshot, ret_error);
 }
 
 void snapshot_free(struct snapshot *snapshot)

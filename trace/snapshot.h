@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/snapshot.h - the areas of one process at one moment, and how much its source could see.
- * Filled by trace/maps_text.c (text), probe/ (live processes), trace/core.c.
+ * Filled by trace/maps_text.c (text), trace/core.c (core files), probe/ (live processes).
  */
 #ifndef TRACE_SNAPSHOT_H
 #define TRACE_SNAPSHOT_H
@@ -40,7 +40,10 @@ struct snapshot {
 };
 
 struct trace_error;
-/* From text. -EINVAL with *ret_error: the line that broke it. */
+/* From whatever holds a map. -EINVAL with *ret_error: the line that broke it. */
+int snapshot_from_source(const struct source *source, bool skip_bad, struct snapshot *ret_snapshot,
+			 struct trace_error *ret_error);
+/* From text, also that of a JVM's error log. */
 int snapshot_from_text(const struct source *source, bool skip_bad, struct snapshot *ret_snapshot,
 		       struct trace_error *ret_error);
 /* The number of a text, the same for the same bytes; *ret_text (may be NULL) lives as long as

@@ -45,6 +45,9 @@ static const char *const kind_names[SOURCE_NR_KINDS] = {
 	[SOURCE_BPFTRACE] = "bpftrace output",
 	[SOURCE_GDB_MAPPINGS] = "gdb's info proc mappings",
 	[SOURCE_PMAP] = "pmap output",
+	[SOURCE_ASAN] = "a sanitizer's process map, which tells no protection",
+	[SOURCE_VALGRIND] = "Valgrind's output, whose segments are not the kernel's mappings",
+	[SOURCE_BSD_MAP] = "a FreeBSD process map",
 	[SOURCE_VMMAP] = "macOS vmmap output",
 	[SOURCE_PROCSTAT] = "FreeBSD procstat output",
 	[SOURCE_KDUMP] = "FreeBSD kdump output",
@@ -60,7 +63,8 @@ const char *source_kind_name(enum source_kind kind)
 struct tally {
 	uint64_t maps, keys, numa, strace, ops, elisions, other, lines;
 	uint64_t first_other;	  /* line number */
-	enum source_kind foreign; /* the mark of a format that is refused */
+	enum source_kind foreign; /* told by a mark of its own */
+	uint64_t foreign_line;
 	bool headers, quoted, table;
 	bool first_seen, prose_first;
 };
@@ -72,6 +76,15 @@ static const struct {
 	const char *text;
 } marks[] = {
 	{ SOURCE_HS_ERR, false, "# A fatal error has been detected by the Java Runtime" },
+	{ SOURCE_HS_ERR, false, "# There is insufficient memory for the Java Runtime" },
+	{ SOURCE_ASAN, true, "Process memory map follows:" },
+	{ SOURCE_VALGRIND, true, ": aspacem " },
+	{ SOURCE_VALGRIND, true, ":aspacem " },
+	{ SOURCE_VALGRIND, false, "SYSCALL[" },
+	{ SOURCE_VMMAP, true, "SM=COW" },
+	{ SOURCE_VMMAP, true, "SM=PRV" },
+	{ SOURCE_BSD_MAP, true, " COW NC " },
+	{ SOURCE_BSD_MAP, true, " NCOW NNC " },
 	{ SOURCE_BPFTRACE, false, "Attaching " },
 	{ SOURCE_BPFTRACE, false, "Attached " },
 	{ SOURCE_BPFTRACE, false, "@" },
@@ -155,14 +168,21 @@ static bool header_line(const char *at, const char *end)
 	return false;
 }
 
+static void look_for_mark(struct tally *tally, const char *at, const char *end)
+{
+	if (tally->foreign != SOURCE_UNKNOWN)
+		return;
+	tally->foreign = foreign_mark(at, end);
+	tally->foreign_line = tally->lines;
+}
+
 static void count_other(struct tally *tally, const char *at, const char *end)
 {
 	if (!tally->other++)
 		tally->first_other = tally->lines;
 	if (header_line(at, end))
 		tally->headers = true;
-	if (tally->foreign == SOURCE_UNKNOWN)
-		tally->foreign = foreign_mark(at, end);
+	look_for_mark(tally, at, end);
 	if (!tally->first_seen)
 		tally->prose_first = true;
 }
@@ -199,8 +219,8 @@ static void count_text(struct tally *tally, const char *at, const char *end)
 		tally->ops++;
 	else if (*at != '#' || tally->strace || tally->maps)
 		count_other(tally, at, end);
-	else if (tally->foreign == SOURCE_UNKNOWN)
-		tally->foreign = foreign_mark(at, end);
+	else
+		look_for_mark(tally, at, end);
 }
 
 /* Counts one line. Quote marks hide nothing. */
@@ -243,6 +263,9 @@ static enum source_kind judge(const struct tally *tally)
 {
 	bool prose = tally->headers || tally->prose_first;
 
+	/* it quotes maps, among much else */
+	if (tally->foreign == SOURCE_HS_ERR && !tally->headers && !tally->quoted)
+		return SOURCE_HS_ERR;
 	if (tally->ops && !tally->strace && !tally->maps && tally->other <= tally->ops)
 		return SOURCE_OPS;
 	if (tally->foreign != SOURCE_UNKNOWN && !tally->strace && !tally->maps)
@@ -279,6 +302,8 @@ static void recognise_text(struct source *source)
 		at = stop + 1;
 	}
 	source->kind = judge(&tally);
+	if (source->kind == tally.foreign)
+		source->line = tally.foreign_line;
 	if (source->kind == SOURCE_UNKNOWN)
 		source->line = tally.first_other ? tally.first_other : 1;
 }

@@ -26,8 +26,11 @@ enum source_kind {
 	SOURCE_BPFTRACE,
 	SOURCE_GDB_MAPPINGS,
 	SOURCE_PMAP,
+	SOURCE_ASAN,	      /* the process map of sanitizers */
+	SOURCE_VALGRIND,      /* its list of segments, its system calls */
 	SOURCE_VMMAP,	      /* macOS */
 	SOURCE_PROCSTAT,      /* FreeBSD */
+	SOURCE_BSD_MAP,	      /* FreeBSD, /proc/PID/map */
 	SOURCE_KDUMP,	      /* FreeBSD */
 	SOURCE_STRACE_COUNTS, /* the table of strace -c alone */
 	SOURCE_NR_KINDS
@@ -38,7 +41,7 @@ struct source {
 	const char *data;
 	size_t size;
 	enum source_kind kind;
-	uint64_t line;	       /* SOURCE_UNKNOWN: the line that broke it */
+	uint64_t line;	       /* not readable: the line that broke it, or that gave it away */
 	bool mapped, borrowed; /* internal: where data comes from */
 };
 

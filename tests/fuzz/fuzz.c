@@ -97,7 +97,7 @@ static void read_areas(const struct source *source, bool skip_bad)
 {
 	struct snapshot snapshot;
 	struct trace_error error;
-	int r = snapshot_from_text(source, skip_bad, &snapshot, &error);
+	int r = snapshot_from_source(source, skip_bad, &snapshot, &error);
 
 	if (r) {
 		must(r == -EINVAL && error.text[0]);

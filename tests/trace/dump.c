@@ -106,7 +106,7 @@ static void dump_areas(const struct source *source, bool skip_bad)
 {
 	struct snapshot snapshot;
 	struct trace_error error = { 0 };
-	int r = snapshot_from_text(source, skip_bad, &snapshot, &error);
+	int r = snapshot_from_source(source, skip_bad, &snapshot, &error);
 
 	if (r) {
 		printf("maps refused %d line=%" PRIu64 " %s\n", r, error.line, error.text);
