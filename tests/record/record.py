@@ -324,8 +324,8 @@ ok(seen.returncode == 0, 'cut at every byte of the last 64 KiB', seen.stdout, se
 # Rights
 if is_root():
     shutil.copy(shutil.which('id'), 'setid')
-    os.chmod('setid', 0o4755)
     os.chown('setid', 0, 0)
+    os.chmod('setid', 0o4755)  # last: chown takes the bit away
     drop = ['setpriv', '--reuid', str(NOBODY), '--regid', str(NOBODY), '--clear-groups']
     nosuid = os.statvfs(scratch).f_flag & os.ST_NOSUID
     if nosuid or not shutil.which('setpriv'):
