@@ -147,10 +147,9 @@ static int make_room(struct range_map *map, struct position *at)
 
 	if (map->nr_leaves && map->leaves[at->leaf]->nr < LEAF_RANGES)
 		return 0;
-	upper = malloc(sizeof(*upper));
+	upper = calloc(1, sizeof(*upper));
 	if (!upper)
 		return -ENOMEM;
-	upper->nr = 0;
 	if (insert_leaf(map, map->nr_leaves ? at->leaf + 1 : 0, upper)) {
 		free(upper);
 		return -ENOMEM;
@@ -165,7 +164,7 @@ static int make_room(struct range_map *map, struct position *at)
 		keep = 1;
 	else
 		keep = LEAF_RANGES / 2;
-	upper->nr = leaf->nr - keep;
+	upper->nr = LEAF_RANGES - keep; /* it was full */
 	memcpy(upper->ranges, &leaf->ranges[keep], upper->nr * sizeof(struct range));
 	leaf->nr = keep;
 	if (at->slot > keep) {
@@ -192,21 +191,29 @@ static int insert(struct range_map *map, struct position *at, const struct range
 	return 0;
 }
 
-/* Takes out the ranges [first, end) of one leaf; an empty leaf goes as well. */
-static void remove_slots(struct range_map *map, size_t at, unsigned int first, unsigned int end)
+/* Takes out the ranges [first, end) of a leaf. */
+static void take_out(struct range_leaf *leaf, unsigned int first, unsigned int end)
 {
-	struct range_leaf *leaf = map->leaves[at];
-
-	if (first == end)
-		return;
 	memmove(&leaf->ranges[first], &leaf->ranges[end], (leaf->nr - end) * sizeof(struct range));
 	leaf->nr -= end - first;
-	if (leaf->nr)
+}
+
+static void drop_if_empty(struct range_map *map, size_t at)
+{
+	if (map->leaves[at]->nr)
 		return;
-	free(leaf);
+	free(map->leaves[at]);
 	map->nr_leaves--;
 	memmove(&map->leaves[at], &map->leaves[at + 1],
 		(map->nr_leaves - at) * sizeof(struct range_leaf *));
+}
+
+static void remove_slots(struct range_map *map, size_t at, unsigned int first, unsigned int end)
+{
+	if (first == end)
+		return;
+	take_out(map->leaves[at], first, end);
+	drop_if_empty(map, at);
 }
 
 bool range_map_find(struct range_map *map, uint64_t addr, struct range *ret_range)
@@ -297,7 +304,9 @@ static void join(struct range_map *map, struct position at)
 	if (step_forward(map, &near) && range_at(map, &near)->start == range->end &&
 	    range_at(map, &near)->value == range->value) {
 		range->end = range_at(map, &near)->end;
-		remove_slots(map, near.leaf, near.slot, near.slot + 1);
+		take_out(map->leaves[near.leaf], near.slot, near.slot + 1);
+		if (near.leaf != at.leaf)
+			drop_if_empty(map, near.leaf);
 	}
 	near = at;
 	if (step_back(map, &near) && range_at(map, &near)->end == range->start &&

@@ -7,6 +7,7 @@
  */
 #include "replay/replay.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -292,7 +293,7 @@ static bool check_program(uint64_t seed)
 	bool good;
 	int fd;
 
-	random_state = seed * 2654435761u + 88172645463325252;
+	random_state = seed * UINT64_C(2654435761) + UINT64_C(88172645463325252);
 	kernels[0].policy = kernels[1].policy = *seam_policy_find("linux-6.18");
 	for (unsigned int i = 0; (policy = seam_policy_at(i)) && options.nr_kernels < 40; i++)
 		kernels[options.nr_kernels++].policy = *policy;
@@ -317,6 +318,6 @@ int main(int argc, char **argv)
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 
 	for (uint64_t i = 0; i < programs; i++)
-		ok(check_program(seed + i), "program %llu", (unsigned long long)(seed + i));
+		ok(check_program(seed + i), "program %" PRIu64, seed + i);
 	return tap_done();
 }

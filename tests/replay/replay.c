@@ -5,7 +5,6 @@
  */
 #include "replay/replay.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -78,45 +77,42 @@ static void begin(void)
 	new_space(0, BORN_EXEC, 0, &stack, 1);
 }
 
-/* A call of space @space that gave @result. */
-static void call_in(uint32_t space, uint8_t call, int64_t result, int nr, ...)
+static void write_call(uint32_t space, uint8_t call, int64_t result, const uint64_t *arg)
 {
 	struct event event = { .kind = EVENT_CALL, .space = space, .call = call, .result = result };
-	va_list args;
 
-	va_start(args, nr);
-	for (int i = 0; i < nr; i++)
-		event.arg[i] = va_arg(args, uint64_t);
-	va_end(args);
+	memcpy(event.arg, arg, sizeof(event.arg));
 	write_event(event);
 }
 
+/* A call of a space that gave @result; its arguments follow. */
+#define CALL_IN(space, call, result, ...)                                                          \
+	write_call(space, TRACE_CALL_##call, result, (const uint64_t[6]) { __VA_ARGS__ })
+
 static void mmap_at(uint64_t result, uint64_t pages, uint64_t prot, uint64_t hint, uint64_t flags)
 {
-	call_in(0, TRACE_CALL_mmap, (int64_t)result, 6, hint, pages * PAGE, prot, flags, UINT64_MAX,
-		UINT64_C(0));
+	CALL_IN(0, mmap, (int64_t)result, hint, pages * PAGE, prot, flags, UINT64_MAX, UINT64_C(0));
 }
 
 static void munmap_at(uint64_t addr, uint64_t pages)
 {
-	call_in(0, TRACE_CALL_munmap, 0, 2, addr, pages * PAGE);
+	CALL_IN(0, munmap, 0, addr, pages * PAGE);
 }
 
 static void mprotect_at(uint64_t addr, uint64_t pages, uint64_t prot)
 {
-	call_in(0, TRACE_CALL_mprotect, 0, 3, addr, pages * PAGE, prot);
+	CALL_IN(0, mprotect, 0, addr, pages * PAGE, prot);
 }
 
 static void mremap_at(uint64_t result, uint64_t addr, uint64_t pages, uint64_t new_pages,
 		      uint64_t flags, uint64_t to)
 {
-	call_in(0, TRACE_CALL_mremap, (int64_t)result, 5, addr, pages * PAGE, new_pages * PAGE,
-		flags, to);
+	CALL_IN(0, mremap, (int64_t)result, addr, pages * PAGE, new_pages * PAGE, flags, to);
 }
 
 static void brk_to(uint64_t addr, uint64_t result)
 {
-	call_in(0, TRACE_CALL_brk, (int64_t)result, 1, addr);
+	CALL_IN(0, brk, (int64_t)result, addr);
 }
 
 /* Replays under the kernels named, separated by blanks; "recorded" as it happened under 6.18. */
@@ -354,9 +350,9 @@ static void test_processes(void)
 	mmap_at(AT(2), 2, RW, 0, ANON);
 	new_space(1, BORN_FORK, 0, NULL, 0);
 	write_event(comm);
-	call_in(1, TRACE_CALL_munmap, 0, 2, AT(1), PAGE);
-	call_in(1, TRACE_CALL_mmap, (int64_t)AT(1), 6, UINT64_C(0), PAGE, (uint64_t)RW,
-		(uint64_t)ANON, UINT64_MAX, UINT64_C(0));
+	CALL_IN(1, munmap, 0, AT(1), PAGE);
+	CALL_IN(1, mmap, (int64_t)AT(1), UINT64_C(0), PAGE, (uint64_t)RW, (uint64_t)ANON,
+		UINT64_MAX, UINT64_C(0));
 	write_event(end);
 	new_space(2, BORN_EXEC, 0, NULL, 0);
 	if (run("linux-6.18 linux-2.4.2"))
@@ -420,12 +416,12 @@ static void test_unknown_start(void)
 {
 	begin();
 	new_space(1, BORN_UNKNOWN, 0, NULL, 0);
-	call_in(1, TRACE_CALL_brk, (int64_t)HEAP, 1, UINT64_C(0));
-	call_in(1, TRACE_CALL_brk, (int64_t)(HEAP + PAGE), 1, HEAP + PAGE);
-	call_in(1, TRACE_CALL_mprotect, 0, 3, AT(9), PAGE, UINT64_C(0));
-	call_in(1, TRACE_CALL_munmap, 0, 2, AT(20), PAGE);
-	call_in(1, TRACE_CALL_madvise, 0, 3, AT(30), 2 * PAGE, (uint64_t)SEAM_MADV_DONTNEED);
-	call_in(1, TRACE_CALL_mprotect, -SEAM_ENOMEM, 3, AT(40), PAGE, UINT64_C(0));
+	CALL_IN(1, brk, (int64_t)HEAP, UINT64_C(0));
+	CALL_IN(1, brk, (int64_t)(HEAP + PAGE), HEAP + PAGE);
+	CALL_IN(1, mprotect, 0, AT(9), PAGE, UINT64_C(0));
+	CALL_IN(1, munmap, 0, AT(20), PAGE);
+	CALL_IN(1, madvise, 0, AT(30), 2 * PAGE, (uint64_t)SEAM_MADV_DONTNEED);
+	CALL_IN(1, mprotect, -SEAM_ENOMEM, AT(40), PAGE, UINT64_C(0));
 	if (run("linux-6.18 linux-2.4.2"))
 		return;
 	for (unsigned int i = 0; i < 2; i++) {
@@ -440,10 +436,10 @@ static void test_newer_calls(void)
 {
 	begin();
 	mmap_at(AT(4), 4, RW, 0, ANON | SEAM_MAP_STACK | SEAM_MAP_POPULATE);
-	call_in(0, TRACE_CALL_mlock2, 0, 3, AT(4), PAGE, (uint64_t)SEAM_MLOCK_ONFAULT);
-	call_in(0, TRACE_CALL_pkey_mprotect, 0, 4, AT(3), PAGE, UINT64_C(1), UINT64_MAX);
-	call_in(0, TRACE_CALL_madvise, 0, 3, AT(2), PAGE, (uint64_t)SEAM_MADV_GUARD_INSTALL);
-	call_in(0, TRACE_CALL_mseal, 0, 3, AT(1), PAGE, UINT64_C(0));
+	CALL_IN(0, mlock2, 0, AT(4), PAGE, (uint64_t)SEAM_MLOCK_ONFAULT);
+	CALL_IN(0, pkey_mprotect, 0, AT(3), PAGE, UINT64_C(1), UINT64_MAX);
+	CALL_IN(0, madvise, 0, AT(2), PAGE, (uint64_t)SEAM_MADV_GUARD_INSTALL);
+	CALL_IN(0, mseal, 0, AT(1), PAGE, UINT64_C(0));
 	if (run("linux-2.2.13 linux-2.4.10 linux-6.1 linux-6.18"))
 		return;
 	ok(t.report.results[0].total.failed_anew == 4, "2.2.13 has none of four newer calls");
@@ -563,8 +559,8 @@ static void test_results_as_recorded(void)
 {
 	begin();
 	mmap_at(AT(4), 4, RW, 0, ANON);
-	call_in(0, TRACE_CALL_mprotect, -SEAM_EINVAL, 3, AT(3), PAGE, UINT64_C(1));
-	call_in(0, TRACE_CALL_munmap, 0, 2, AT(3) + 1, PAGE);
+	CALL_IN(0, mprotect, -SEAM_EINVAL, AT(3), PAGE, UINT64_C(1));
+	CALL_IN(0, munmap, 0, AT(3) + 1, PAGE);
 	if (run("recorded"))
 		return;
 	ok(t.report.differences == 2, "an error and a success that the rules do not give");
