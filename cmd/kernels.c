@@ -71,10 +71,8 @@ static char *vector_text(char *buf, const struct seam_policy *policy)
 
 static void json_policy(struct json *json, const struct seam_policy *policy)
 {
-	char vector[VECTOR_SIZE];
-
 	json_string(json, "kernel", policy->name);
-	json_string(json, "vector", vector_text(vector, policy));
+	json_vector(json, "vector", seam_policy_vector(policy));
 	json_string(json, "source", policy->source);
 	json_bool(json, "checked", policy->checked);
 	json_bool(json, "old", policy->old);

@@ -26,7 +26,9 @@ static void print_growth(const struct growth *growth, FILE *out)
 	char text[SHORT_TEXT];
 
 	fprintf(out, "they %s", growth_text(growth->kind));
-	if (growth->kind == GROWTH_growing && growth->has_rate) {
+	if (growth->kind == GROWTH_growing && growth->brief)
+		fputs(" for as short as it ran", out);
+	else if (growth->kind == GROWTH_growing && growth->has_rate) {
 		if (growth->per_minute >= 10)
 			fprintf(out, ", by %s a minute",
 				count_text(text, (uint64_t)growth->per_minute));

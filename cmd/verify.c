@@ -227,12 +227,10 @@ static void print_json_mismatch(struct json *json, const struct finding *finding
 static void print_json(const struct session *session, const struct run *run, FILE *out)
 {
 	struct json json;
-	char vector[16];
 
-	snprintf(vector, sizeof(vector), "%08" PRIx32, seam_policy_vector(&session->policy));
 	json_report(&json, out, "verify");
 	json_string(&json, "kernel", session->policy.name);
-	json_string(&json, "vector", vector);
+	json_vector(&json, "vector", seam_policy_vector(&session->policy));
 	json_string(&json, "release", session->host.release);
 	json_uint(&json, "calls", run->calls);
 	json_uint(&json, "checked", run->checked);

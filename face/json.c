@@ -143,6 +143,12 @@ void json_null(struct json *json, const char *key)
 	json_string(json, key, NULL);
 }
 
+void json_vector(struct json *json, const char *key, uint32_t vector)
+{
+	begin_value(json, key);
+	fprintf(json->out, "\"%08" PRIx32 "\"", vector);
+}
+
 void json_addr(struct json *json, const char *key, uint64_t addr)
 {
 	begin_value(json, key);

@@ -27,7 +27,8 @@ void json_int(struct json *json, const char *key, int64_t value);
 void json_double(struct json *json, const char *key, double value);
 void json_bool(struct json *json, const char *key, bool value);
 void json_null(struct json *json, const char *key);
-void json_addr(struct json *json, const char *key, uint64_t addr); /* "0x7f..." */
+void json_vector(struct json *json, const char *key, uint32_t vector); /* "e8990c5e" */
+void json_addr(struct json *json, const char *key, uint64_t addr);     /* "0x7f..." */
 /* Opens the top level: {"schema":1,"kind":KIND,"seam":VERSION, ... */
 void json_report(struct json *json, FILE *out, const char *kind);
 

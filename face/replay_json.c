@@ -189,7 +189,7 @@ static void write_result(struct json *json, const struct replay_report *report,
 {
 	json_open(json, NULL, '{');
 	json_string(json, "kernel", result->kernel->policy.name);
-	json_uint(json, "vector", result->vector);
+	json_vector(json, "vector", result->vector);
 	json_uint(json, "areas_end", result->areas_end);
 	json_uint(json, "areas_peak", result->areas_peak);
 	write_counts(json, &result->total);

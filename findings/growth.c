@@ -12,6 +12,8 @@
 #define FEWEST_CALLS 64
 /* A floor has moved when it moved by so many areas, and by a twentieth. */
 #define MOVED_AREAS 8
+/* What a program does in its first seconds says nothing about hours. */
+#define FEWEST_MINUTES (10.0 / 60)
 
 int series_add(struct series *series, uint64_t time_ns, uint64_t call, uint64_t areas)
 {
@@ -135,10 +137,12 @@ struct growth growth_judge(const struct series *series, uint64_t limit)
 	minutes = (quarters[3].middle_ns - quarters[1].middle_ns) / 60e9;
 	if (minutes <= 0)
 		return growth;
+	growth.brief = minutes < FEWEST_MINUTES;
 	growth.has_rate = true;
 	growth.per_minute = ((double)quarters[3].least - (double)quarters[1].least) / minutes;
 	areas = (double)series->points[series->nr - 1].areas;
-	if (growth.kind == GROWTH_growing && growth.per_minute > 0 && areas < (double)limit) {
+	if (growth.kind == GROWTH_growing && !growth.brief && growth.per_minute > 0 &&
+	    areas < (double)limit) {
 		growth.reaches_limit = true;
 		growth.minutes_to_limit = ((double)limit - areas) / growth.per_minute;
 	}

@@ -45,6 +45,7 @@ enum growth_kind {
 
 struct growth {
 	enum growth_kind kind;
+	bool brief; /* too short a time to say how it would go on */
 	bool has_rate;
 	double per_minute; /* over the last three quarters */
 	bool reaches_limit;

@@ -76,6 +76,9 @@ static void test_rate(void)
 	   "60 areas a minute: %.1f", growth.per_minute);
 	ok(growth.reaches_limit && growth.minutes_to_limit > 950 && growth.minutes_to_limit < 1050,
 	   "59,430 below the limit: %.0f minutes", growth.minutes_to_limit);
+	growth = judge(180, leak, 65530);
+	ok(growth.kind == GROWTH_growing && growth.brief && !growth.reaches_limit,
+	   "a leak seen for a moment: nothing is said of hours");
 	growth = judge(60000, rest, 65530);
 	ok(!growth.reaches_limit, "what is at rest reaches no limit");
 }
