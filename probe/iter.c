@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -350,6 +351,23 @@ static int to_snapshot(const struct bytes *bytes, struct snapshot *ret)
 	return 0;
 }
 
+/*
+ * Programs read a task's pid as the initial namespace has it; what the kernel itself is asked for
+ * is a pid of ours. PROC_PID_INIT_INO (include/linux/proc_ns.h) is the initial one's inode.
+ */
+static bool in_first_pid_namespace(void)
+{
+	struct stat st;
+
+	return !stat("/proc/self/ns/pid", &st) && st.st_ino == 0xeffffffc;
+}
+
+static int refuse_namespace(char *why)
+{
+	snprintf(why, ITER_WHY_SIZE, "in a PID namespace this kernel tells other pids");
+	return -EOPNOTSUPP;
+}
+
 int iter_snapshot(pid_t tid, struct snapshot *ret_snapshot, char *why)
 {
 	struct bytes bytes = { 0 };
@@ -358,7 +376,8 @@ int iter_snapshot(pid_t tid, struct snapshot *ret_snapshot, char *why)
 
 	if (err == -EINVAL || err == -E2BIG) {
 		bytes.size = 0;
-		err = read_areas(tid, false, &bytes, &ns, why);
+		err = in_first_pid_namespace() ? read_areas(tid, false, &bytes, &ns, why)
+					       : refuse_namespace(why);
 	}
 	if (!err) {
 		err = to_snapshot(&bytes, ret_snapshot);
@@ -399,11 +418,14 @@ static int by_pid(const void *a, const void *b)
 
 int iter_counts(struct iter_count **ret_counts, size_t *ret_nr, char *why)
 {
-	struct areas_bpf *skel = open_programs(false);
+	struct areas_bpf *skel;
 	struct bytes bytes = { 0 };
 	struct iter_count *counts;
 	int err;
 
+	if (!in_first_pid_namespace())
+		return refuse_namespace(why);
+	skel = open_programs(false);
 	if (!skel)
 		return refuse(why, -errno, "opening the BPF program");
 	err = areas_bpf__load(skel);

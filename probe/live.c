@@ -175,6 +175,13 @@ static const struct reader readers[] = {
 };
 #define NR_READERS (sizeof(readers) / sizeof(readers[0]))
 
+static void append_error(struct live_error *error, const char *text)
+{
+	size_t len = strlen(error->text);
+
+	snprintf(error->text + len, sizeof(error->text) - len, "; %s", text);
+}
+
 static int read_best(const struct live *live, struct snapshot *ret_snapshot,
 		     struct live_error *ret_error)
 {
@@ -188,6 +195,9 @@ static int read_best(const struct live *live, struct snapshot *ret_snapshot,
 		first = NULL;
 		r = readers[i].read(live, ret_snapshot, ret_error, notes[i]);
 	}
+	/* root is not used to being refused: all that was tried */
+	if (r && notes[0][0] && !geteuid())
+		append_error(ret_error, notes[0]);
 	for (size_t i = 0; !r && i < NR_READERS; i++)
 		if (notes[i][0])
 			add_note(ret_snapshot, notes[i]);

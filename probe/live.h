@@ -27,7 +27,7 @@ struct live_options {
 };
 
 struct live_error {
-	char text[256]; /* for people */
+	char text[512]; /* for people */
 };
 
 /*

@@ -45,8 +45,8 @@ static void refused_access(pid_t pid, char *text)
 			 "PR_SET_DUMPABLE): needs root or CAP_SYS_PTRACE");
 	else
 		snprintf(text, REFUSAL_SIZE,
-			 "it has rights that you have not (capabilities, another user namespace, "
-			 "or a security module stands between): needs CAP_SYS_PTRACE");
+			 "it has rights that you have not (capabilities, another user namespace), "
+			 "which CAP_SYS_PTRACE overrules, or a security module keeps it closed");
 }
 
 void refusal_text(pid_t pid, int error, char *text)
