@@ -43,7 +43,7 @@ extern "C" {
 	X(dontunmap_apart, "what mremap DONTUNMAP copies does not join its source (7.2-)")         \
 	X(dontunmap_account, "a part copied by DONTUNMAP into its source loses VM_ACCOUNT (6.16)") \
 	/* calls */                                                                                \
-	X(clear_first, "MAP_FIXED has cleared the range when it cannot be charged (-6.11)")         \
+	X(clear_first, "MAP_FIXED has cleared the range when it cannot be charged (-6.11)")        \
 	X(brk_own, "the heap joins only what is its own, above its start (6.1-)")                  \
 	X(stack_nh, "MAP_STACK sets VM_NOHUGEPAGE (6.7-)")                                         \
 	X(thp_align, "aligned to huge pages: 1 large files (5.18-6.6), 2 and large "               \
