@@ -463,7 +463,7 @@ int lane_touch(struct lane *lane, const struct event *event)
 	struct lane_mm *mm;
 	uint64_t start = event->arg[0], end = event->arg[1];
 
-	if (lane->touch != TOUCH_RECORDED || event->space >= lane->nr_mms ||
+	if (lane->touch == TOUCH_NEVER || event->space >= lane->nr_mms ||
 	    !lane->mms[event->space].space)
 		return 0;
 	mm = &lane->mms[event->space];
