@@ -448,7 +448,7 @@ static void print_maps(const struct replay_report *report, FILE *out)
 				result->kernel->policy.name, report->processes[j].pid,
 				report->processes[j].comm, mm->nr_maps);
 			for (size_t k = 0; k < mm->nr_maps; k++)
-				print_maps_line(report, mm, &mm->maps[k], out);
+				print_maps_line(report, mm, k, out);
 		}
 	}
 }

@@ -15,11 +15,10 @@ void replay_json(const struct replay_report *report, bool maps, FILE *out);
 void area_perms(const struct seam_area *area, char perms[5]);
 /* The offset that maps shows, in bytes: 0 for anonymous memory. */
 uint64_t area_shown_offset(const struct seam_area *area);
-/* What /proc/PID/maps would name the area; "" for nothing. */
-const char *area_name(const struct replay_report *report, const struct replay_mm *mm,
-		      const struct seam_area *area);
-/* One line as /proc/PID/maps has it. */
-void print_maps_line(const struct replay_report *report, const struct replay_mm *mm,
-		     const struct seam_area *area, FILE *out);
+/* What /proc/PID/maps would name area @i of the kept maps; "" for nothing. */
+const char *area_name(const struct replay_report *report, const struct replay_mm *mm, size_t i);
+/* Its line there. */
+void print_maps_line(const struct replay_report *report, const struct replay_mm *mm, size_t i,
+		     FILE *out);
 
 #endif

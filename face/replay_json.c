@@ -121,7 +121,7 @@ static void write_maps(struct json *json, const struct replay_report *report,
 		json_addr(json, "end", area->end);
 		json_string(json, "perms", perms);
 		json_addr(json, "offset", area_shown_offset(area));
-		json_string(json, "name", area_name(report, mm, area));
+		json_string(json, "name", area_name(report, mm, i));
 		json_close(json, '}');
 	}
 	json_close(json, ']');

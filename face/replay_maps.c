@@ -21,43 +21,55 @@ uint64_t area_shown_offset(const struct seam_area *area)
 	return area->file ? area->pgoff << 12 : 0;
 }
 
-/* fs/proc/task_mmu.c, show_map_vma: the heap and the stack by where they are. */
-const char *area_name(const struct replay_report *report, const struct replay_mm *mm,
-		      const struct seam_area *area)
+static const struct trace_file *file_of(const struct replay_report *report,
+					const struct replay_mm *mm, const struct seam_area *area)
 {
-	const struct trace_file *file;
+	for (uint32_t i = 0; i < mm->nr_objects; i++)
+		if (mm->objects[i].id == area->file)
+			return trace_file(report->trace, mm->objects[i].file);
+	if (!area->file || area->file > UINT32_MAX)
+		return NULL;
+	return trace_file(report->trace, (uint32_t)area->file);
+}
 
+/* Mappings that the kernel makes at exec and that nothing may split: [vvar]s and [vdso]. */
+static bool is_special(const struct seam_area *area)
+{
+	return !area->file && area->traits & SEAM_TRAIT_NO_SPLIT;
+}
+
+/* fs/proc/task_mmu.c, show_map_vma: the heap and the stack by where they are. */
+const char *area_name(const struct replay_report *report, const struct replay_mm *mm, size_t i)
+{
+	const struct seam_area *area = &mm->maps[i];
+	const struct trace_file *file = file_of(report, mm, area);
+
+	if (file)
+		return file->path;
 	if (area->file & SEAM_FILE_OWN)
 		return "/dev/zero (deleted)";
 	if (area->file)
-		file = area->file <= UINT32_MAX ? trace_file(report->trace, (uint32_t)area->file)
-						: NULL;
-	else
-		file = NULL;
-	if (file)
-		return file->path;
-	if (area->file)
 		return "";
+	if (is_special(area)) {
+		if (area->flags & SEAM_VM_EXEC)
+			return "[vdso]";
+		return i && is_special(&mm->maps[i - 1]) ? "[vvar_vclock]" : "[vvar]";
+	}
 	if (mm->brk > mm->start_brk && area->start < mm->brk && area->end > mm->start_brk)
 		return "[heap]";
 	return area->flags & SEAM_VM_GROWSDOWN ? "[stack]" : "";
 }
 
-void print_maps_line(const struct replay_report *report, const struct replay_mm *mm,
-		     const struct seam_area *area, FILE *out)
+void print_maps_line(const struct replay_report *report, const struct replay_mm *mm, size_t i,
+		     FILE *out)
 {
-	const char *name = area_name(report, mm, area);
-	const struct trace_file *file = NULL;
-	uint64_t dev = 0, ino = 0;
+	const struct seam_area *area = &mm->maps[i];
+	const struct trace_file *file = file_of(report, mm, area);
+	const char *name = area_name(report, mm, i);
+	uint64_t dev = file ? file->dev : 0, ino = file ? file->ino : 0;
 	char perms[5];
 	int width;
 
-	if (area->file && area->file <= UINT32_MAX)
-		file = trace_file(report->trace, (uint32_t)area->file);
-	if (file) {
-		dev = file->dev;
-		ino = file->ino;
-	}
 	area_perms(area, perms);
 	width = fprintf(out, "%08" PRIx64 "-%08" PRIx64 " %s %08" PRIx64 " %02x:%02x %" PRIu64 " ",
 			area->start, area->end, perms, area_shown_offset(area),

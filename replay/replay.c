@@ -228,7 +228,9 @@ static enum replay_touch touch_to_use(const struct pass *pass)
 {
 	if (pass->options->touch != TOUCH_DEFAULT)
 		return pass->options->touch;
-	return pass->scripted ? TOUCH_RECORDED : TOUCH_EAGER;
+	if (pass->scripted || trace_facts(pass->report->trace)->host.tells_touches)
+		return TOUCH_RECORDED;
+	return TOUCH_EAGER;
 }
 
 /* As it happened, the recorder's own word goes before the usual case. */
@@ -350,8 +352,10 @@ bool replay_failed(const struct event *event, const struct replay_outcome *outco
 void replay_report_free(struct replay_report *report)
 {
 	for (unsigned int i = 0; i < report->nr_results; i++) {
-		for (uint32_t j = 0; j < report->results[i].nr_mms; j++)
+		for (uint32_t j = 0; j < report->results[i].nr_mms; j++) {
 			free(report->results[i].mms[j].maps);
+			free(report->results[i].mms[j].objects);
+		}
 		free(report->results[i].mms);
 	}
 	free(report->results);

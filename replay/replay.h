@@ -95,6 +95,12 @@ struct replay_process {
 	char *comm; /* "" when not told */
 };
 
+/* A kernel's own object (behind shared anonymous memory), and the file that a truth showed it as. */
+struct replay_object {
+	uint64_t id; /* with SEAM_FILE_OWN */
+	uint32_t file;
+};
+
 /* The same under one kernel. */
 struct replay_mm {
 	bool exists; /* false: the fork that makes it fails under this kernel */
@@ -102,6 +108,8 @@ struct replay_mm {
 	struct seam_area *maps; /* with keep_maps */
 	size_t nr_maps;
 	uint64_t start_brk, brk; /* with keep_maps: where [heap] is */
+	struct replay_object *objects;
+	uint32_t nr_objects, room_objects;
 };
 
 /* A call that failed under a kernel. */

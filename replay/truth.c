@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "replay/segment.h"
+#include "trace/grow.h"
 
 /* Of all flag bits these are no business of joining, or not what the source says. */
 #define NEVER_COMPARED (SEAM_VM_SOFTDIRTY | SEAM_VM_ALLOW_ANY_UNCACHED)
@@ -84,6 +85,24 @@ static bool same_area(const struct check *check, const struct seam_area *model,
 	if (sees & SEES_NUMA && model->numa != truth->numa)
 		return false;
 	return same_file(check, model, truth);
+}
+
+/* What the kernel shows an object of its own as. */
+static int note_object(struct check *check, const struct seam_area *model,
+		       const struct seam_area *truth)
+{
+	struct replay_mm *kept = &check->lane->result->mms[check->event->space];
+
+	if (!(model->file & SEAM_FILE_OWN) || !truth->file)
+		return 0;
+	for (uint32_t i = 0; i < kept->nr_objects; i++)
+		if (kept->objects[i].id == model->file)
+			return 0;
+	if (grow(&kept->objects, kept->nr_objects, &kept->room_objects, sizeof(*kept->objects)))
+		return -ENOMEM;
+	kept->objects[kept->nr_objects++] =
+		(struct replay_object) { .id = model->file, .file = (uint32_t)truth->file };
+	return 0;
 }
 
 static bool is_counted(const struct seam_area *area)
@@ -241,6 +260,9 @@ static int compare(struct check *check)
 		    (same_area(check, &check->model[region.model], &event->areas[region.truth]) ||
 		     take_growth(check, &check->model[region.model],
 				 &event->areas[region.truth]))) {
+			if (check->lane->options->keep_maps)
+				err = note_object(check, &check->model[region.model],
+						  &event->areas[region.truth]);
 			region.model++;
 			region.truth++;
 			continue;
