@@ -287,7 +287,7 @@ static uint64_t now_ns(void)
 
 static void show_progress(uint64_t calls, uint64_t wanted)
 {
-	fprintf(stderr, "\r%3" PRIu64 " %%", calls * 100 / wanted);
+	fprintf(stderr, "\r%3" PRIu64 " %%", wanted ? calls * 100 / wanted : 100);
 }
 
 static int find_policy(struct session *session)

@@ -2,6 +2,7 @@
 #include "probe/host.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -129,7 +130,7 @@ static uint64_t ask_for_page(void)
 }
 
 struct base_answer {
-	volatile uint64_t base, bottom_up;
+	uint64_t base, bottom_up;
 };
 
 #define MAX_RUN 256
@@ -185,27 +186,32 @@ static void find_base(struct base_answer *answer)
 	}
 }
 
+/* Answered through a pipe: shared memory would be among what is taken away. */
 static int look_base(struct seam_space_options *options)
 {
-	struct base_answer *answer =
-		mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct base_answer answer = { 0 };
+	int ends[2], status;
 	pid_t pid;
-	int status;
 
-	if (answer == MAP_FAILED)
+	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	pid = fork();
 	if (!pid) {
-		find_base(answer);
+		find_base(&answer);
+		bare_call(SYS_write, (uint64_t)ends[1], (uint64_t)&answer, sizeof(answer), 0, 0);
 		bare_call(SYS_exit_group, 0, 0, 0, 0, 0);
 		__builtin_unreachable();
 	}
-	if (pid > 0)
+	close(ends[1]);
+	if (pid > 0) {
+		if (read(ends[0], &answer, sizeof(answer)) != sizeof(answer))
+			answer = (struct base_answer) { 0 };
 		waitpid(pid, &status, 0);
-	if (answer->bottom_up)
+	}
+	close(ends[0]);
+	if (answer.bottom_up)
 		options->flags |= SEAM_SPACE_BOTTOM_UP;
-	options->mmap_base = answer->base;
-	munmap(answer, PAGE_SIZE);
+	options->mmap_base = answer.base;
 	return pid < 0 ? -EAGAIN : 0;
 }
 

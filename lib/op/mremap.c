@@ -263,8 +263,7 @@ static int leave_source(struct seam_space *space, const struct remap *remap)
 	if (attr.flags & SEAM_VM_LOCKED)
 		space->mm.locked_lost_pages += pages_of(space, area.end - area.start);
 	attr.flags &= ~(SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT);
-	if (joined && remap->old_len < remap->source.end - remap->source.start &&
-	    rule(space, SEAM_RULE_dontunmap_account))
+	if (rule(space, SEAM_RULE_dontunmap_account))
 		attr.flags &= ~SEAM_VM_ACCOUNT;
 	if (!joined && area.start == remap->addr && area.end == remap->addr + remap->old_len)
 		area.anon = 0;
