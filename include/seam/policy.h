@@ -40,8 +40,10 @@ extern "C" {
 	X(sticky, "the guard flag is ignored by the comparison and kept by every join (6.19-)")    \
 	X(fill_right, "a new mapping between two that do not fit each other joins the right one")  \
 	X(grow_join, "mremap that grows in place joins the area above (5.18-)")                    \
-	X(dontunmap_apart, "what mremap DONTUNMAP copies does not join its source (7.2-)")         \
-	X(dontunmap_account, "a part copied by DONTUNMAP into its source loses VM_ACCOUNT (6.16)") \
+	X(dontunmap_apart,                                                                         \
+	  "mremap DONTUNMAP unlocks only what it copies; the copy does not join its "              \
+	  "source: 1 nor, beside it, anything (6.1.192), 2 but others (7.2-)")                     \
+	X(dontunmap_account, "what DONTUNMAP leaves loses VM_ACCOUNT (6.16)")                      \
 	/* calls */                                                                                \
 	X(clear_first, "MAP_FIXED has cleared the range when it cannot be charged (-6.11)")        \
 	X(brk_own, "the heap joins only what is its own, above its start (6.1-)")                  \

@@ -21,12 +21,18 @@ static void find_neighbours(const struct seam_space *space, struct join_new *joi
 			 join->prev.end > join->prev_above;
 }
 
+/* mremap DONTUNMAP: where the kernel does not let the copy join what it is a copy of */
+static bool is_source(const struct join_new *join, const struct area *neighbour)
+{
+	return join->apart_from && neighbour->start == join->apart_from;
+}
+
 static bool fits(const struct seam_space *space, const struct join_new *join,
 		 enum join_neighbour side)
 {
 	const struct area *neighbour = side == NEIGHBOUR_LEFT ? &join->prev : &join->next;
 
-	if (join->apart_from && neighbour->start == join->apart_from)
+	if (is_source(join, neighbour))
 		return false;
 	return side == NEIGHBOUR_LEFT ? join_check(space, neighbour, &join->area, side)
 				      : join_check(space, &join->area, neighbour, side);
@@ -67,6 +73,9 @@ void join_new_decide(struct seam_space *space, struct join_new *join)
 	join->has_next = join->has_next && !join->left_only;
 	join->joins_left = join->joins_right = false;
 	if (rule(space, SEAM_RULE_special) && area_flags(space, &join->area) & SEAM_VM_SPECIAL)
+		return;
+	if (join->alone_beside && ((join->has_prev && is_source(join, &join->prev)) ||
+				   (join->has_next && is_source(join, &join->next))))
 		return;
 	if (join->right_first)
 		decide_right_first(space, join);

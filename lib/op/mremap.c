@@ -223,6 +223,7 @@ static int copy(struct seam_space *space, const struct remap *remap, struct curs
 		join.area.pgoff = pages_of(space, remap->new_addr);
 	if (remap->flags & SEAM_MREMAP_DONTUNMAP && rule(space, SEAM_RULE_dontunmap_apart))
 		join.apart_from = remap->source.start;
+	join.alone_beside = rule(space, SEAM_RULE_dontunmap_apart) == 1;
 	join_new_decide(space, &join);
 	return join_new_commit(space, &join, ret_cursor);
 }
@@ -244,31 +245,68 @@ static int drop_uffd(struct seam_space *space, struct cursor *cursor)
 	return area.attr ? area_store(space, cursor, &area) : -SEAM_EALLOC;
 }
 
+/* [area [start end) ) -> [area)[area)[area), the cursor on the middle one; no limit is looked at. */
+static int cut_out(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end)
+{
+	struct area area;
+	int err = 0;
+
+	index_load(&space->index, cursor, &area);
+	if (area.start < start) {
+		err = area_split(space, cursor, start);
+		if (!err)
+			index_next(&space->index, cursor);
+	}
+	return !err && end < area.end ? area_split(space, cursor, end) : err;
+}
+
 /*
- * The source stays, without its pages: nothing of it is locked, and if all of it was copied to an
- * area of its own it is as if never faulted (6.18 dontunmap_complete).
+ * No page of the source is locked any more. Up to 7.1 that was said of its whole area, even for a
+ * part of it, and the kernel's count of locked pages did not follow.
+ */
+static int unlock_source(struct seam_space *space, const struct remap *remap, struct cursor *cursor)
+{
+	struct area area;
+	uint64_t flags;
+	int err = 0;
+
+	index_load(&space->index, cursor, &area);
+	flags = area_flags(space, &area);
+	if (!(flags & SEAM_VM_LOCKED))
+		return 0;
+	if (rule(space, SEAM_RULE_dontunmap_apart))
+		err = cut_out(space, cursor, remap->addr, remap->addr + remap->old_len);
+	else
+		space->mm.locked_lost_pages += pages_of(space, area.end - area.start);
+	flags &= ~(SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT);
+	return err ? err : area_set_flags(space, cursor, flags);
+}
+
+/*
+ * The source stays, without its pages: if all of it was copied to an area of its own it is as if
+ * never faulted (6.18 dontunmap_complete).
  */
 static int leave_source(struct seam_space *space, const struct remap *remap)
 {
 	struct cursor cursor;
 	struct area area;
-	struct attr attr;
+	uint64_t flags;
 	bool joined;
+	int err;
 
 	index_seek(&space->index, remap->addr, &cursor);
+	err = unlock_source(space, remap, &cursor);
+	if (err)
+		return err;
 	index_load(&space->index, &cursor, &area);
+	flags = area_flags(space, &area);
 	joined = area.start <= remap->new_addr && remap->new_addr < area.end;
-	attr = *area_attr(space, &area);
-	/* the kernel's count of locked pages does not follow */
-	if (attr.flags & SEAM_VM_LOCKED)
-		space->mm.locked_lost_pages += pages_of(space, area.end - area.start);
-	attr.flags &= ~(SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT);
-	if (rule(space, SEAM_RULE_dontunmap_account))
-		attr.flags &= ~SEAM_VM_ACCOUNT;
 	if (!joined && area.start == remap->addr && area.end == remap->addr + remap->old_len)
 		area.anon = 0;
-	area.attr = area_intern(space, &attr);
-	return area.attr ? area_store(space, &cursor, &area) : -SEAM_EALLOC;
+	err = area_store(space, &cursor, &area);
+	if (!err && rule(space, SEAM_RULE_dontunmap_account) && flags & SEAM_VM_ACCOUNT)
+		err = area_set_flags(space, &cursor, flags & ~SEAM_VM_ACCOUNT);
+	return err;
 }
 
 /* What the source was charged goes over to the copy. If it cannot be cut it stays, silently. */

@@ -65,14 +65,17 @@ static void moved(void)
 static void dontunmap(void)
 {
 	static const struct {
-		const char *policy, *beside, *part;
+		const char *policy, *beside, *part, *between, *locked;
 	} rows[] = {
-		{ "linux-5.10", "0-4rwA", "0-6rwA" },
-		{ "linux-6.1", "0-2rwA 2-4rwA", "0-4rwA 4-6rwA" },
-		{ "linux-6.12", "0-2rwA 2-4rwA", "0-4rwA 4-6rwA" },
-		{ "linux-6.16", "0-4rwA", "0-6rw" },
-		{ "linux-6.18.44", "0-4rwA", "0-6rwA" },
-		{ "linux-7.3", "0-2rwA 2-4rwA", "0-4rwA 4-6rwA" },
+		{ "linux-5.10", "0-4rwA", "0-6rwA", "0-5rwA", "0-6rwA:1 10-12rwLA:1" },
+		{ "linux-6.1", "0-2rwA 2-4rwA", "0-4rwA 4-6rwA", "0-2rwA 2-4rwA 4-5rwA",
+		  "0-2rwLA:1 2-4rwA 4-6rwLA:1 10-12rwLA:1" },
+		{ "linux-6.12", "0-2rwA 2-4rwA", "0-4rwA 4-6rwA", "0-2rwA 2-5rwA",
+		  "0-2rwLA:1 2-4rwA 4-6rwLA:1 10-12rwLA:1" },
+		{ "linux-6.16", "0-4rw", "0-6rw", "0-5rw", "0-6rw:1 10-12rwLA:1" },
+		{ "linux-6.18.44", "0-4rwA", "0-6rwA", "0-5rwA", "0-6rwA:1 10-12rwLA:1" },
+		{ "linux-7.3", "0-2rwA 2-4rwA", "0-4rwA 4-6rwA", "0-2rwA 2-5rwA",
+		  "0-2rwLA:1 2-4rwA 4-6rwLA:1 10-12rwLA:1" },
 	};
 
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -85,6 +88,16 @@ static void dontunmap(void)
 		map(space, 0, 4, RW, 0);
 		remap(space, 1, 2, 2, COPY, 4);
 		holds(space, SHOW_ACCOUNT, rows[i].part, "a copy of a part");
+		unmap(space, 0, 9);
+		map(space, 0, 2, RW, 0);
+		map(space, 4, 1, RW, 0);
+		remap(space, 0, 2, 2, COPY, 2);
+		holds(space, SHOW_ACCOUNT, rows[i].between,
+		      "a copy between its source and another");
+		unmap(space, 0, 9);
+		map(space, 0, 6, RW, SEAM_MAP_LOCKED);
+		remap(space, 2, 2, 2, COPY, 10);
+		holds(space, SHOW_ACCOUNT, rows[i].locked, "a copy of a locked part");
 		seam_space_destroy(space);
 	}
 
