@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/number.h"
 #include "cmd/record_print.h"
 #include "face/json.h"
 #include "probe/procfs.h"
@@ -33,12 +34,9 @@ struct options {
 
 static int parse_pid(const char *text, pid_t *ret_pid)
 {
-	char *end;
-	long pid;
+	uint64_t pid;
 
-	errno = 0;
-	pid = strtol(text, &end, 10);
-	if (errno || *end || end == text || pid <= 0 || pid > INT32_MAX)
+	if (!number_parse(text, 10, 1, INT32_MAX, &pid))
 		return cmd_usage(&cmd_record, "-p %s: a process id expected", text);
 	*ret_pid = (pid_t)pid;
 	return 0;

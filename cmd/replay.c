@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/number.h"
 #include "cmd/replay_screen.h"
 #include "cmd/trace_kernel.h"
 #include "face/replay.h"
@@ -92,11 +93,7 @@ static int parse_touch(struct options *options, const char *text)
 
 static int parse_limit(struct options *options, const char *text)
 {
-	char *end;
-
-	errno = 0;
-	options->replay.max_areas = strtoull(text, &end, 10);
-	if (errno || end == text || *end || *text == '-' || !options->replay.max_areas)
+	if (!number_parse(text, 10, 1, UINT64_MAX, &options->replay.max_areas))
 		return cmd_usage(&cmd_replay, "--limit %s: a number of areas from 1 expected",
 				 text);
 	return EXIT_DONE;

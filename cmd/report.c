@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/number.h"
 #include "cmd/report_screen.h"
 #include "cmd/trace_kernel.h"
 #include "face/report.h"
@@ -28,12 +29,9 @@ enum { OPTION_NO_HEADER = 256, OPTION_SKIP_BAD };
 
 static int parse_top(struct options *options, const char *text)
 {
-	unsigned long value;
-	char *end;
+	uint64_t value;
 
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (errno || end == text || *end || *text == '-' || !value || value > 1000000)
+	if (!number_parse(text, 10, 1, 1000000, &value))
 		return cmd_usage(&cmd_report, "--top %s: a number of rows from 1 expected", text);
 	options->screen.top = (unsigned int)value;
 	return EXIT_DONE;

@@ -13,6 +13,7 @@
 #include "cmd/as_calls.h"
 #include "cmd/cmd.h"
 #include "cmd/fail_on.h"
+#include "cmd/number.h"
 #include "cmd/policy.h"
 #include "cmd/show_screen.h"
 #include "cmd/target.h"
@@ -26,19 +27,10 @@ struct options {
 	struct target target;
 	const char *kernel, *output, *fields;
 	bool json, no_header;
-	unsigned long watch_s, looks; /* looks 0: until the process ends */
+	uint64_t watch_s, looks; /* looks 0: until the process ends */
 	struct fail_on conditions[MAX_CONDITIONS];
 	unsigned int nr_conditions;
 };
-
-static int parse_number(const char *text, unsigned long max, unsigned long *ret_value)
-{
-	char *end;
-
-	errno = 0;
-	*ret_value = strtoul(text, &end, 10);
-	return errno || end == text || *end || !*ret_value || *ret_value > max ? -EINVAL : 0;
-}
 
 static int add_condition(struct options *options, const char *text)
 {
@@ -83,12 +75,12 @@ static int parse_option(struct options *options, int option)
 	case OPTION_FAIL_ON:
 		return add_condition(options, optarg);
 	case 'w':
-		if (parse_number(optarg, 86400, &options->watch_s))
+		if (!number_parse(optarg, 10, 1, 86400, &options->watch_s))
 			return cmd_usage(&cmd_show, "--watch %s: seconds from 1 to 86400 expected",
 					 optarg);
 		return EXIT_DONE;
 	case OPTION_LOOKS:
-		if (parse_number(optarg, 1000000000, &options->looks))
+		if (!number_parse(optarg, 10, 1, 1000000000, &options->looks))
 			return cmd_usage(&cmd_show, "--looks %s: a number from 1 expected", optarg);
 		return EXIT_DONE;
 	default:

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/number.h"
 #include "face/json.h"
 #include "probe/stat_tree.h"
 #include "ui/table.h"
@@ -22,7 +23,7 @@
 #define NEAR_PERCENT 50
 
 struct options {
-	unsigned long runs; /* how often */
+	uint64_t runs; /* how often */
 	bool json, sample;
 	const char *output;
 	char **program;
@@ -35,7 +36,6 @@ static int parse_options(struct options *options, int argc, char **argv)
 					       { "output", required_argument, NULL, 'o' },
 					       { "repeat", required_argument, NULL, 'r' },
 					       { 0 } };
-	char *end;
 	int option;
 
 	*options = (struct options) { .runs = 1, .program = argv };
@@ -53,10 +53,7 @@ static int parse_options(struct options *options, int argc, char **argv)
 			options->output = optarg;
 			break;
 		case 'r':
-			errno = 0;
-			options->runs = strtoul(optarg, &end, 10);
-			if (errno || *end || end == optarg || !options->runs ||
-			    options->runs > MAX_RUNS)
+			if (!number_parse(optarg, 10, 1, MAX_RUNS, &options->runs))
 				return cmd_usage(&cmd_stat, "-r %s: a number from 1 to %d expected",
 						 optarg, MAX_RUNS);
 			break;
@@ -440,7 +437,8 @@ static int run_stat(int argc, char **argv)
 	runs = calloc(options.runs, sizeof(*runs));
 	scratch = calloc(options.runs, sizeof(*scratch));
 	if (!runs || !scratch) {
-		status = cmd_fail(EXIT_SEAM_FAILED, "-r %lu: %s", options.runs, strerror(ENOMEM));
+		status = cmd_fail(EXIT_SEAM_FAILED, "-r %" PRIu64 ": %s", options.runs,
+				  strerror(ENOMEM));
 		goto out;
 	}
 	report.runs = runs;

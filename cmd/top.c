@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/number.h"
 #include "cmd/policy.h"
 #include "face/top.h"
 #include "findings/top.h"
@@ -28,7 +29,7 @@
 struct options {
 	bool once, json, no_header;
 	unsigned int delay_ms;
-	unsigned long rows; /* 0: as many as fit */
+	uint64_t rows; /* 0: as many as fit */
 	enum top_order order;
 	const char *output, *kernel;
 };
@@ -55,13 +56,9 @@ static int parse_delay(const char *text, unsigned int *ret_ms)
 	return EXIT_DONE;
 }
 
-static int parse_rows(const char *text, unsigned long *ret_rows)
+static int parse_rows(const char *text, uint64_t *ret_rows)
 {
-	char *end;
-
-	errno = 0;
-	*ret_rows = strtoul(text, &end, 10);
-	if (errno || end == text || *end || !*ret_rows)
+	if (!number_parse(text, 10, 1, UINT64_MAX, ret_rows))
 		return cmd_usage(&cmd_top, "-n %s: a number from 1 expected", text);
 	return EXIT_DONE;
 }

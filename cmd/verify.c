@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/number.h"
 #include "face/json.h"
 #include "probe/host.h"
 #include "probe/spec.h"
@@ -29,15 +30,6 @@ struct options {
 	bool random, json, stop, emit_c, tap;
 	const char *kernel, *rules, *output, *script;
 };
-
-static bool read_number(const char *text, uint64_t *ret_value)
-{
-	char *end;
-
-	errno = 0;
-	*ret_value = strtoull(text, &end, 0);
-	return !errno && end != text && !*end && *text != '-';
-}
 
 /* "mmap,munmap,touch" */
 static int read_calls(const char *list, uint64_t *ret_only)
@@ -83,13 +75,13 @@ static int parse_options(struct options *options, int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "+:o:", longs, NULL)) != -1) {
 		switch (option) {
 		case 'n':
-			if (!read_number(optarg, &options->calls) || !options->calls)
+			if (!number_parse(optarg, 0, 1, UINT64_MAX, &options->calls))
 				return cmd_usage(&cmd_verify,
 						 "--random %s: a number of calls expected", optarg);
 			options->random = true;
 			break;
 		case 's':
-			if (!read_number(optarg, &options->seed))
+			if (!number_parse(optarg, 0, 0, UINT64_MAX, &options->seed))
 				return cmd_usage(&cmd_verify, "--seed %s: a number expected",
 						 optarg);
 			break;
@@ -110,7 +102,7 @@ static int parse_options(struct options *options, int argc, char **argv)
 			options->stop = true;
 			break;
 		case 'l':
-			if (!read_number(optarg, &options->area_limit))
+			if (!number_parse(optarg, 0, 0, UINT64_MAX, &options->area_limit))
 				return cmd_usage(&cmd_verify,
 						 "--limit %s: a number of areas expected", optarg);
 			break;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/number.h"
 #include "cmd/policy.h"
 #include "cmd/sentences.h"
 #include "cmd/target.h"
@@ -25,11 +26,7 @@ struct options {
 
 static int parse_address(struct options *options, const char *text)
 {
-	char *end;
-
-	errno = 0;
-	options->address = strtoull(text, &end, 16);
-	if (errno || end == text || *end)
+	if (!number_parse(text, 16, 0, UINT64_MAX, &options->address))
 		return cmd_usage(&cmd_why, "'%s': an address in hex expected", text);
 	options->by_address = true;
 	return EXIT_DONE;

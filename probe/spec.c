@@ -119,9 +119,18 @@ int policy_from_file(const char *path, struct seam_policy *ret_policy, char *ret
 	}
 	while (!err && fgets(line, sizeof(line), file)) {
 		number++;
+		if (!strchr(line, '\n') && !feof(file)) {
+			err = fail(why, "a text of lines shorter than %zu bytes expected",
+				   sizeof(line) - 1);
+			break;
+		}
 		text = content(line);
 		if (text)
 			err = take_line(text, &based, &policy, why);
+	}
+	if (ferror(file)) {
+		err = fail(why, "%s", strerror(errno));
+		number++;
 	}
 	fclose(file);
 	if (err) {

@@ -412,22 +412,28 @@ static int map_all(int fd, size_t size, struct source *source)
 }
 
 /* Directories and devices without an end are no input; a terminal and /dev/null are. */
-static bool readable_kind(int fd, const struct stat *st)
+static int check_kind(int fd, const struct stat *st)
 {
 	if (S_ISREG(st->st_mode) || S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode))
-		return true;
-	return S_ISCHR(st->st_mode) && (isatty(fd) || st->st_rdev == makedev(1, 3));
+		return 0;
+	if (S_ISDIR(st->st_mode))
+		return -EISDIR;
+	if (S_ISCHR(st->st_mode) && (isatty(fd) || st->st_rdev == makedev(1, 3)))
+		return 0;
+	return -EOPNOTSUPP;
 }
 
 static int take_all(int fd, struct source *source)
 {
 	struct stat st;
 	size_t size;
+	int r;
 
 	if (fstat(fd, &st))
 		return -errno;
-	if (!readable_kind(fd, &st))
-		return -EINVAL;
+	r = check_kind(fd, &st);
+	if (r)
+		return r;
 	size = S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0;
 	if (size > READ_MAX && lseek(fd, 0, SEEK_CUR) == 0)
 		return map_all(fd, size, source);
