@@ -281,18 +281,19 @@ static void print_guards(const struct show *show, FILE *out)
 			plural(findings->guarded_areas));
 }
 
-/* Only where it is felt. */
-static void print_fork(const struct show *show, FILE *out)
+/* Only where it is felt; false where not. */
+static bool print_fork(const struct show *show, FILE *out)
 {
 	char all[SHORT_TEXT], needed[SHORT_TEXT];
 
 	if (show->fork_ns < FORK_FELT_NS)
-		return;
+		return false;
 	fprintf(out, "\nA fork of this process pays about %s for its mappings",
 		time_text(all, show->fork_ns));
 	if (show->findings.nr_remedies)
 		fprintf(out, ", %s of it needed", time_text(needed, show->fork_needed_ns));
 	fputs(" (seam cost).\n", out);
+	return true;
 }
 
 static void print_notes(const struct show *show, FILE *out)
@@ -307,13 +308,16 @@ static void print_notes(const struct show *show, FILE *out)
 			time_text(time, snapshot->read_ns));
 }
 
+/* Right under what a fork costs, so that all stays on a screen. */
 static void print_hint(const struct show *show, FILE *out)
 {
+	const char *blank = print_fork(show, out) ? "" : "\n";
+
 	if (show->file)
-		fprintf(out, "\nBy the rules of %s. Pair by pair: seam why %s\n",
+		fprintf(out, "%sBy the rules of %s. Pair by pair: seam why %s\n", blank,
 			show->findings.policy.name, show->file);
 	else if (show->findings.nr_remedies || show_pressure(show) >= LIMIT_FELT)
-		fprintf(out, "\nPair by pair: seam why %d\n", show->snapshot.pid);
+		fprintf(out, "%sPair by pair: seam why %d\n", blank, show->snapshot.pid);
 }
 
 int show_screen(const struct show *show, const char *label, const struct show_extra *extra,
@@ -336,7 +340,6 @@ int show_screen(const struct show *show, const char *label, const struct show_ex
 		fputc('\n', out);
 		r = print_remedies(show, header, out);
 	}
-	print_fork(show, out);
 	print_guards(show, out);
 	print_hidden(show, out);
 	print_notes(show, out);

@@ -166,6 +166,28 @@ if root:
                                      capture_output=True, text=True, timeout=60)
                 sources.append(json.loads(run.stdout)['source'] if run.stdout else run.stderr)
             ok(sources == ['maps', 'smaps'], 'smaps of a stranger only when asked for', sources)
+    inside = subprocess.run(['unshare', '-pf', '--mount-proc', 'sh', '-c',
+                             f"""sleep 60 & exec 2>&1; while ! grep -q sleep /proc/$!/comm; do :; done
+                             wc -l < /proc/$!/maps; {NOBODY_SEAM} show --json $!
+                             {NOBODY_SEAM} top --once --json; kill $!"""],
+                            capture_output=True, text=True, timeout=60)
+    if inside.returncode:
+        skip('in a PID namespace', inside.stderr.strip().replace('\n', ' ') or 'unshare fails')
+    else:
+        lines, text = inside.stdout.split('\n', 1)
+        report, at = json.JSONDecoder().raw_decode(text)
+        rows = json.loads(text[at:])['processes']
+        ok(abs(report['areas'] - int(lines)) <= 1 and report['comm'] == 'sleep',
+           'in a PID namespace: show', inside.stdout)
+        ok([row['areas'] for row in rows if row['pid'] == report['pid']] == [report['areas']],
+           'in a PID namespace: top has the same pid', rows)
+    with subprocess.Popen(['unshare', '-pf', '--kill-child', NOBODY_HARD, 'threads'], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as outer:
+        if outer.stdout.readline():
+            with open(f'/proc/{outer.pid}/task/{outer.pid}/children') as f:
+                pid = f.read().split()[0]
+            ok(show(pid).get('areas') == lines_of(pid), 'of another PID namespace', show(pid))
+        outer.kill()
     run = seam('top', '--once', '--json', preexec_fn=drop)
     ok(json.loads(run.stdout)['not_readable'] > 0, 'seam top says what it may not count',
        run.stdout)
