@@ -92,15 +92,19 @@ static int note_object(struct check *check, const struct seam_area *model,
 		       const struct seam_area *truth)
 {
 	struct replay_mm *kept = &check->lane->result->mms[check->event->space];
+	struct replay_object *objects = kept->objects;
+	int err;
 
 	if (!(model->file & SEAM_FILE_OWN) || !truth->file)
 		return 0;
 	for (uint32_t i = 0; i < kept->nr_objects; i++)
-		if (kept->objects[i].id == model->file)
+		if (objects[i].id == model->file)
 			return 0;
-	if (grow(&kept->objects, kept->nr_objects, &kept->room_objects, sizeof(*kept->objects)))
-		return -ENOMEM;
-	kept->objects[kept->nr_objects++] =
+	err = grow(&objects, kept->nr_objects, &kept->room_objects, sizeof(*objects));
+	kept->objects = objects;
+	if (err)
+		return err;
+	objects[kept->nr_objects++] =
 		(struct replay_object) { .id = model->file, .file = (uint32_t)truth->file };
 	return 0;
 }
