@@ -87,28 +87,6 @@ static bool same_area(const struct check *check, const struct seam_area *model,
 	return same_file(check, model, truth);
 }
 
-/* What the kernel shows an object of its own as. */
-static int note_object(struct check *check, const struct seam_area *model,
-		       const struct seam_area *truth)
-{
-	struct replay_mm *kept = &check->lane->result->mms[check->event->space];
-	struct replay_object *objects = kept->objects;
-	int err;
-
-	if (!(model->file & SEAM_FILE_OWN) || !truth->file)
-		return 0;
-	for (uint32_t i = 0; i < kept->nr_objects; i++)
-		if (objects[i].id == model->file)
-			return 0;
-	err = grow(&objects, kept->nr_objects, &kept->room_objects, sizeof(*objects));
-	kept->objects = objects;
-	if (err)
-		return err;
-	objects[kept->nr_objects++] =
-		(struct replay_object) { .id = model->file, .file = (uint32_t)truth->file };
-	return 0;
-}
-
 static bool is_counted(const struct seam_area *area)
 {
 	return !(area->traits & SEAM_TRAIT_GATE);
@@ -264,9 +242,6 @@ static int compare(struct check *check)
 		    (same_area(check, &check->model[region.model], &event->areas[region.truth]) ||
 		     take_growth(check, &check->model[region.model],
 				 &event->areas[region.truth]))) {
-			if (check->lane->options->keep_maps)
-				err = note_object(check, &check->model[region.model],
-						  &event->areas[region.truth]);
 			region.model++;
 			region.truth++;
 			continue;
@@ -316,6 +291,33 @@ static int resolve(struct check *check)
 	return err || !undetermined ? err : load_model(check);
 }
 
+/* What the kernel shows an object of its own as. */
+static int note_object(struct replay_mm *kept, uint64_t object, uint32_t file)
+{
+	for (uint32_t i = 0; i < kept->nr_objects; i++)
+		if (kept->objects[i].id == object)
+			return 0;
+	if (grow(&kept->objects, kept->nr_objects, &kept->room_objects, sizeof(*kept->objects)))
+		return -ENOMEM;
+	kept->objects[kept->nr_objects++] = (struct replay_object) { .id = object, .file = file };
+	return 0;
+}
+
+static int note_objects(const struct check *check)
+{
+	struct replay_mm *kept = &check->lane->result->mms[check->event->space];
+	const struct event *event = check->event;
+	struct seam_area area;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < event->nr_areas; i++)
+		if (event->areas[i].file &&
+		    seam_area_find(check->mm->space, event->areas[i].start, &area) &&
+		    area.start == event->areas[i].start && area.file & SEAM_FILE_OWN)
+			err = note_object(kept, area.file, (uint32_t)event->areas[i].file);
+	return err;
+}
+
 int truth_check(struct lane *lane, const struct event *event, struct replay_report *report)
 {
 	struct check check = { .lane = lane, .event = event, .report = report };
@@ -330,6 +332,8 @@ int truth_check(struct lane *lane, const struct event *event, struct replay_repo
 		err = resolve(&check);
 	if (!err)
 		err = compare(&check);
+	if (!err && lane->options->keep_maps)
+		err = note_objects(&check);
 	free(check.model);
 	lane_forget_counts(check.mm);
 	return err ? err : lane_begin_segment(lane, check.mm);
