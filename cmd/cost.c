@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -217,9 +218,15 @@ static int measure(const struct options *options, FILE *out)
 	struct cost cost;
 	int r;
 
+	bool watched = isatty(STDERR_FILENO);
+
+	if (watched)
+		fputs("measuring for some seconds...\r", stderr);
 	/* children would write again what stands in buffers */
 	fflush(NULL);
 	r = cost_measure(argv, &cost);
+	if (watched)
+		fputs("\033[K", stderr);
 	if (r)
 		return cmd_fail(EXIT_FAILED, "mappings cannot be measured: %s", strerror(-r));
 	file = save(options, &cost, path);

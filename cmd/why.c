@@ -99,15 +99,25 @@ static int parse_options(struct options *options, int argc, char **argv)
 	return EXIT_DONE;
 }
 
-static void print_area(const struct snapshot_area *area, FILE *out)
+/* As maps has it, "rw-p"; "rw-?" where the source does not tell whether memory is shared. */
+static const char *perms_text(char buf[5], const struct snapshot *snapshot, uint64_t flags)
 {
-	uint64_t flags = area->area.flags;
-	char size[SHORT_TEXT];
+	buf[0] = flags & SEAM_VM_READ ? 'r' : '-';
+	buf[1] = flags & SEAM_VM_WRITE ? 'w' : '-';
+	buf[2] = flags & SEAM_VM_EXEC ? 'x' : '-';
+	buf[3] = flags & SEAM_VM_MAYSHARE ? 's' : snapshot->sees & HIDES_SHARED ? '?' : 'p';
+	buf[4] = '\0';
+	return buf;
+}
 
-	fprintf(out, "  %" PRIx64 "-%" PRIx64 " %6s %c%c%c%c %s\n", area->area.start,
-		area->area.end, size_text(size, area->area.end - area->area.start),
-		flags & SEAM_VM_READ ? 'r' : '-', flags & SEAM_VM_WRITE ? 'w' : '-',
-		flags & SEAM_VM_EXEC ? 'x' : '-', flags & SEAM_VM_MAYSHARE ? 's' : 'p', area->name);
+static void print_area(const struct snapshot *snapshot, size_t index, FILE *out)
+{
+	const struct snapshot_area *area = &snapshot->areas[index];
+	char size[SHORT_TEXT], perms[5];
+
+	fprintf(out, "  %" PRIx64 "-%" PRIx64 " %6s %s %s\n", area->area.start, area->area.end,
+		size_text(size, area->area.end - area->area.start),
+		perms_text(perms, snapshot, area->area.flags), area->name);
 }
 
 /* One pair at length. */
@@ -122,8 +132,8 @@ static void print_pair(const struct show *show, const char *label, size_t left, 
 		cause_sentence(
 			text, &show->findings, why.causes,
 			seam_explain_flags(&show->findings.policy, &area[0].area, &area[1].area)));
-	print_area(area, out);
-	print_area(area + 1, out);
+	print_area(&show->snapshot, left, out);
+	print_area(&show->snapshot, left + 1, out);
 	fprintf(out, "\nDifference:  %s\n", why.detail);
 	if (why.happened[0])
 		fprintf(out, "Happened:    %s\n", why.happened);
@@ -138,17 +148,14 @@ static void print_pair(const struct show *show, const char *label, size_t left, 
 static void add_row(struct table *table, const struct show *show, size_t left)
 {
 	const struct snapshot_area *area = &show->snapshot.areas[left];
-	uint64_t flags = area->area.flags;
-	char size[SHORT_TEXT];
+	char size[SHORT_TEXT], perms[5];
 	struct why why;
 
 	why_pair(&show->findings, left, &why);
 	table_cell(table, "%" PRIx64, area->area.start);
 	table_cell(table, "%" PRIx64, area->area.end);
 	table_cell(table, "%s", size_text(size, area->area.end - area->area.start));
-	table_cell(table, "%c%c%c%c", flags & SEAM_VM_READ ? 'r' : '-',
-		   flags & SEAM_VM_WRITE ? 'w' : '-', flags & SEAM_VM_EXEC ? 'x' : '-',
-		   flags & SEAM_VM_MAYSHARE ? 's' : 'p');
+	table_cell(table, "%s", perms_text(perms, &show->snapshot, area->area.flags));
 	table_cell(table, "%s%s%s", why.detail, why.join_by[0] ? "; joined by " : "", why.join_by);
 }
 

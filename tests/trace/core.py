@@ -35,6 +35,9 @@ def pairs_with(report, cause):
     return sum(row['pairs'] for row in report['causes'] if cause in row['cause'].split('+'))
 
 
+run = subprocess.run([SEAM, 'why', '-'], input=core([(0x1000, 0x2000, 'rw-p', 0, ''), (0x2000, 0x3000, 'r--p', 0, '')]),
+                     capture_output=True, timeout=60)
+ok(b' rw-? ' in run.stdout, 'why: whether memory is shared is not told', run.stdout, run.stderr)
 for name in sorted(os.listdir(CASES)):
     if not name.endswith('.maps') or '2.4' in name:
         continue
