@@ -62,8 +62,8 @@ struct rec_space {
 
 struct rec_process {
 	pid_t pid;
-	unsigned int nr_tasks;
-	int pidfd; /* -1: not opened */
+	unsigned int nr_users; /* its tasks, and who else keeps it */
+	int pidfd;	       /* -1: not opened */
 	char comm[16];
 };
 
@@ -200,7 +200,8 @@ struct rec_task *rec_find_task(struct rec *rec, pid_t tid);
 /* NULL: no memory. */
 struct rec_task *rec_add_task(struct rec *rec, pid_t tid);
 void rec_drop_task(struct rec *rec, struct rec_task *task);
-struct rec_process *rec_add_process(struct rec *rec, pid_t pid);
+struct rec_process *rec_add_process(struct rec *rec, pid_t pid); /* without users */
+void rec_put_process(struct rec_process *process);
 struct rec_space *rec_add_space(struct rec *rec);
 void rec_set_process(struct rec_task *task, struct rec_process *process);
 enum rec_end {

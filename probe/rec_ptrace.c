@@ -309,7 +309,7 @@ static struct rec_task *merge_threads(struct rec *rec, pid_t pid, pid_t caller)
 	struct rec_process *process = task ? task->process : NULL;
 	int status;
 
-	for (unsigned int i = 0; process && process->nr_tasks > 1 && i < REC_CHAINS; i++) {
+	for (unsigned int i = 0; process && process->nr_users > 1 && i < REC_CHAINS; i++) {
 		struct rec_task *other = rec->chains[i], *next;
 
 		for (; other; other = next) {
@@ -686,18 +686,11 @@ static void begin_attached(struct rec *rec, struct rec_space *space)
 				on_event_stop(rec, task, WSTOPSIG(task->first_status));
 }
 
-static int run_attached(struct rec *rec)
+static int follow_attached(struct rec *rec, struct rec_process *process)
 {
-	struct rec_process *process = rec_add_process(rec, rec->options->pid);
 	struct rec_space *space;
-	int err;
+	int err = seize_all(rec, process);
 
-	if (!process)
-		return -ENOMEM;
-	process->nr_tasks++; /* stays while threads come and go */
-	rec->all_calls = true;
-	rec->began_ns = clock_ns();
-	err = seize_all(rec, process);
 	if (err)
 		return err; /* what was seized is let go when the recorder ends */
 	space = rec_add_space(rec);
@@ -709,6 +702,21 @@ static int run_attached(struct rec *rec)
 	begin_attached(rec, space);
 	follow(rec);
 	return 0;
+}
+
+static int run_attached(struct rec *rec)
+{
+	struct rec_process *process = rec_add_process(rec, rec->options->pid);
+	int err;
+
+	if (!process)
+		return -ENOMEM;
+	process->nr_users++; /* stays while threads come and go */
+	rec->all_calls = true;
+	rec->began_ns = clock_ns();
+	err = follow_attached(rec, process);
+	rec_put_process(process);
+	return err;
 }
 
 static uint64_t own_cpu_ns(void)

@@ -38,12 +38,9 @@ struct rec_task *rec_add_task(struct rec *rec, pid_t tid)
 	return *link;
 }
 
-static void leave_process(struct rec_task *task)
+void rec_put_process(struct rec_process *process)
 {
-	struct rec_process *process = task->process;
-
-	task->process = NULL;
-	if (!process || --process->nr_tasks)
+	if (!process || --process->nr_users)
 		return;
 	if (process->pidfd >= 0)
 		close(process->pidfd);
@@ -55,7 +52,7 @@ static void drop_link(struct rec *rec, struct rec_task **link)
 	struct rec_task *task = *link;
 
 	*link = task->next;
-	leave_process(task);
+	rec_put_process(task->process);
 	free(task);
 	rec->nr_tasks--;
 }
@@ -82,12 +79,10 @@ struct rec_process *rec_add_process(struct rec *rec, pid_t pid)
 
 void rec_set_process(struct rec_task *task, struct rec_process *process)
 {
-	if (task->process == process)
-		return;
-	leave_process(task);
-	task->process = process;
 	if (process)
-		process->nr_tasks++;
+		process->nr_users++;
+	rec_put_process(task->process);
+	task->process = process;
 }
 
 struct rec_space *rec_add_space(struct rec *rec)
