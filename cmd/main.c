@@ -3,10 +3,12 @@
  * seam VERB: the table of verbs, help, and what all verbs share.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef HAVE_ZSTD
 #include <zstd.h>
@@ -154,10 +156,29 @@ static int run(int argc, char **argv)
 	return cmd->run(argc - 1, argv + 1);
 }
 
+/*
+ * A standard stream that was closed must not become the next file opened: a recording would then
+ * take the messages. What stands there fails as a closed one does, and a program that is run gets
+ * it closed.
+ */
+static int fill_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		int access = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", access | O_CLOEXEC) != fd)
+			return -1;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	int status = run(argc, argv);
+	int status;
 
+	if (fill_standard_streams())
+		return EXIT_SEAM_FAILED;
+	status = run(argc, argv);
 	if (fflush(stdout) && status == EXIT_DONE)
 		return cmd_fail(EXIT_FAILED, "standard output: %s", strerror(errno));
 	return status;

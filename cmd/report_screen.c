@@ -165,20 +165,23 @@ static void print_failures(const struct activity *a, const struct report_screen 
 	}
 }
 
-static void print_notes(const struct activity *a, FILE *out)
+static void print_gaps(const struct trace_facts *facts, FILE *out)
 {
-	const struct trace_facts *facts = &a->replay.facts;
-
-	if (!a->has_stacks)
-		fputs("\nThe trace has no call stacks: who called is not known (seam record "
-		      "--stacks, strace -k).\n",
-		      out);
 	if (facts->complete)
 		return;
 	fputs("Not complete: ", out);
 	for (unsigned int i = 0; i < facts->nr_reasons; i++)
 		fprintf(out, "%s%s", i ? "; " : "", facts->incomplete_because[i]);
 	fputs(".\n", out);
+}
+
+static void print_notes(const struct activity *a, FILE *out)
+{
+	if (!a->has_stacks)
+		fputs("\nThe trace has no call stacks: who called is not known (seam record "
+		      "--stacks, strace -k).\n",
+		      out);
+	print_gaps(&a->replay.facts, out);
 }
 
 int report_screen(const struct activity *a, const struct report_screen *screen, FILE *out)
@@ -189,6 +192,7 @@ int report_screen(const struct activity *a, const struct report_screen *screen, 
 	if (largest >= a->nr_spaces) {
 		fprintf(out, "%s: no process in it changes its mappings.\n",
 			base_name(screen->file));
+		print_gaps(&a->replay.facts, out);
 		return 0;
 	}
 	print_answer(a, screen, largest, out);

@@ -46,13 +46,15 @@ static const char *verb_for(enum source_kind kind)
 static int read_file(const struct target *target, struct snapshot *ret_snapshot)
 {
 	struct trace_error error = { 0 };
+	enum source_kind kind;
 	struct source source;
 	const char *verb;
 	int r = source_open(target->file, &source);
 
 	if (r)
 		return cmd_fail(EXIT_FAILED, "%s: %s", target->file, strerror(-r));
-	verb = verb_for(source.kind);
+	kind = source.kind;
+	verb = verb_for(kind);
 	r = verb ? -EINVAL : snapshot_from_source(&source, target->skip_bad, ret_snapshot, &error);
 	source_close(&source);
 	if (!r)
@@ -60,8 +62,8 @@ static int read_file(const struct target *target, struct snapshot *ret_snapshot)
 	if (r != -EINVAL)
 		return cmd_fail(EXIT_FAILED, "%s: %s", target->file, strerror(-r));
 	if (verb)
-		return cmd_fail(EXIT_FAILED, "%s: %s: %s", target->file,
-				source_kind_name(source.kind), verb);
+		return cmd_fail(EXIT_FAILED, "%s: %s: %s", target->file, source_kind_name(kind),
+				verb);
 	if (error.line)
 		return cmd_fail(EXIT_FAILED, "%s:%" PRIu64 ": %s", target->file, error.line,
 				error.text);

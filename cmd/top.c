@@ -151,7 +151,7 @@ static void print_answer(const struct top *top, FILE *out)
 	char areas[SHORT_TEXT], limit[SHORT_TEXT];
 
 	for (size_t i = 0; i < top->nr; i++)
-		if (!most || top->rows[i].areas > most->areas)
+		if (!top->rows[i].closed && (!most || top->rows[i].areas > most->areas))
 			most = &top->rows[i];
 	if (!most)
 		fputs("no process can be counted", out);

@@ -70,8 +70,44 @@ def test_rules_file(path):
         refuses(1, 'line 1', 'replay', script, '--rules', rules)
 
 
+def test_closed_streams(path):
+    """A closed standard stream is not the next file that is opened, and fails as a closed one does."""
+    data = os.path.join(path, 'x.data')
+    run = subprocess.run(['sh', '-c', 'exec "$0" record -o "$1" sh -c true 2>&-', SEAM, data],
+                         stdout=subprocess.DEVNULL, timeout=60)
+    got = seam('replay', '--json', data)
+    ok(run.returncode == 0 and got[0] == 0 and '"complete":true' in got[1].replace(' ', ''),
+       'recording without standard error: no message in the file', run, got)
+    for stream, words, want in (('<&-', 'verify --random 20', 0), ('<&-', 'show -', 1),
+                                ('>&-', 'kernels', 1), ('2>&-', 'stat true', 125)):
+        run = subprocess.run(['sh', '-c', 'exec "$0" %s %s' % (words, stream), SEAM],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        ok(run.returncode == want, 'seam %s %s: status %d' % (words, stream, want), run)
+
+
+def test_wrong_verb(path):
+    log = os.path.join(path, 'x.strace')
+    with open(log, 'w') as f:
+        f.write('1 mmap(NULL, 4096, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f0000000000\n')
+    refuses(1, 'an strace log: a log of calls holds no map', 'show', log)
+
+
+def test_cut_recording(path):
+    """A recording of which nothing is left is told from a program that did nothing."""
+    data = os.path.join(path, 'y.data')
+    seam('record', '-o', data, 'true')
+    with open(data, 'r+b') as f:
+        f.truncate(os.path.getsize(data) // 2)
+    for verb in 'report', 'replay':
+        got = seam(verb, data)
+        ok(got[0] == 0 and 'Not complete: ' in got[1], '%s of a cut recording says so' % verb, got)
+
+
 test_numbers()
 test_directories()
 with tempfile.TemporaryDirectory() as scratch:
     test_rules_file(scratch)
+    test_closed_streams(scratch)
+    test_wrong_verb(scratch)
+    test_cut_recording(scratch)
 done()
