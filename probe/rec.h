@@ -51,7 +51,9 @@ struct rec_space {
 	unsigned int nr_users; /* tasks */
 	uint64_t calls_since_truth;
 	uint64_t nr_areas;			 /* at the last look */
+	uint64_t born_ns;			 /* told by its EVENT_SPACE */
 	uint64_t stack;				 /* where the main stack started then */
+	uint64_t stack_end, grown_to;		 /* its end, and its start by later reports */
 	struct rec_task *caller;		 /* in a call that changes this map */
 	struct rec_task *first_held, *last_held; /* wait for the caller at their entry */
 	int pagemap_fd, maps_fd;		 /* -1 not opened, -2 not to be had */
@@ -102,6 +104,7 @@ struct rec_task {
 	struct rec_task *next_held;
 	uint64_t waiting_ns; /* stopped since then: held, or its parent's event is due */
 	bool in_call;	     /* between entry and exit of pending */
+	bool in_exec;	     /* has called exec and not been seen since */
 	bool is_held;	     /* at the entry of pending, until the space's caller is done */
 	bool started;	     /* its first stop was seen */
 	bool seen_call;	     /* an entry of it was seen */
@@ -137,6 +140,7 @@ struct rec {
 	bool no_kcmp, no_touches;
 	uint64_t nr_descriptions;
 	struct rec_areas *areas; /* rec_areas.c: buffers */
+	struct side *side;	 /* NULL: it does not open here */
 };
 
 /* ---- rec_ptrace.c ---- */
@@ -233,6 +237,11 @@ int rec_look(struct rec *rec, const struct rec_task *task, enum rec_look look,
 void rec_write_areas(struct rec *rec, const struct rec_task *task, struct event *event,
 		     enum rec_look look);
 void rec_write_truth(struct rec *rec, const struct rec_task *task);
+/* The growth of the space's stack since it was last seen, if there was any. */
+void rec_write_growth(struct rec *rec, const struct rec_task *task, struct rec_space *space,
+		      uint64_t stack);
+/* The whole map after something that no event tells. */
+void rec_write_change(struct rec *rec, const struct rec_task *task);
 /* A number for a name of memory as maps shows it, "[anon:NAME]"; 0 without memory. */
 uint32_t rec_name_number(struct rec *rec, const char *name);
 /* A new space with its areas, and the facts that stand beside them. */
@@ -286,6 +295,11 @@ void rec_move_touched(struct rec *rec, struct rec_space *space, const struct rec
 uint32_t rec_stack(struct rec *rec, const struct rec_task *task);
 /* Tells the unwinder of code that the call has mapped or removed. */
 void rec_stack_after(const struct rec_space *space, const struct rec_call *call, int64_t result);
+
+/* ---- rec_reports.c ---- */
+
+/* What the kernel reports by itself: changes that no recorded call explains are written. */
+void rec_take_reports(struct rec *rec);
 
 /* ---- rec_ranges.c ---- */
 

@@ -27,9 +27,9 @@ struct rec_areas {
 	size_t size, room;
 	struct seam_area *list;
 	size_t nr, list_room;
-	struct intern names; /* of anonymous memory */
-	uint64_t stack;	     /* where the main stack starts; 0: none seen */
-	bool is_exec;	     /* the look is at what exec has made */
+	struct intern names;	   /* of anonymous memory */
+	uint64_t stack, stack_end; /* the main stack; 0: none seen */
+	bool is_exec;		   /* the look is at what exec has made */
 	struct exec_file {
 		uint64_t dev, ino, description;
 	} exec_files[8];
@@ -204,8 +204,10 @@ static int take_line(struct rec *rec, const struct line *line)
 	area = add_area(rec->areas);
 	if (!area)
 		return -ENOMEM;
-	if (!strcmp(line->name, "[stack]"))
+	if (!strcmp(line->name, "[stack]")) {
 		rec->areas->stack = line->start;
+		rec->areas->stack_end = line->end;
+	}
 	area->start = line->start;
 	area->end = line->end;
 	area->flags = (line->perms[0] == 'r' ? SEAM_VM_READ : 0) |
@@ -280,7 +282,7 @@ int rec_look(struct rec *rec, const struct rec_task *task, enum rec_look look,
 	int err = read_text(areas, task->tid, look == REC_LOOK_MAPS ? "maps" : "smaps");
 
 	areas->nr_exec_files = 0;
-	areas->stack = 0;
+	areas->stack = areas->stack_end = 0;
 	areas->is_exec = look == REC_LOOK_EXEC;
 	if (!err)
 		err = parse_text(rec);
@@ -313,17 +315,24 @@ static int look_into(struct rec *rec, const struct rec_task *task, enum rec_look
 }
 
 /*
- * The stack of @space has grown since it was last seen, by a page fault that no call shows: told as
- * the access that it was, to the lowest page.
+ * A page fault that no call shows has made the stack of @space begin at @stack: told as the access
+ * that it was, to the lowest page.
  */
-static void write_growth(struct rec *rec, const struct rec_task *task, struct rec_space *space)
+void rec_write_growth(struct rec *rec, const struct rec_task *task, struct rec_space *space,
+		      uint64_t stack)
 {
-	uint64_t stack = rec->areas->stack;
 	struct event touch = { .kind = EVENT_CALL, .call = TRACE_CALL_touch, .arg = { stack, 1 } };
 
-	if (stack && space->stack && stack < space->stack)
-		rec_write_in(rec, task, space, &touch);
-	space->stack = stack;
+	if (!stack || stack >= space->stack)
+		return;
+	rec_write_in(rec, task, space, &touch);
+	space->stack = space->grown_to = stack;
+}
+
+static void set_stack(const struct rec_areas *areas, struct rec_space *space)
+{
+	space->stack = space->grown_to = areas->stack;
+	space->stack_end = areas->stack_end;
 }
 
 void rec_write_areas(struct rec *rec, const struct rec_task *task, struct event *event,
@@ -337,8 +346,16 @@ void rec_write_areas(struct rec *rec, const struct rec_task *task, struct event 
 		rec_write(rec, task, &lost);
 		return;
 	}
-	write_growth(rec, task, task->space);
+	rec_write_growth(rec, task, task->space, rec->areas->stack);
+	set_stack(rec->areas, task->space);
 	rec_write(rec, task, event);
+}
+
+void rec_write_change(struct rec *rec, const struct rec_task *task)
+{
+	struct event change = { .kind = EVENT_CHANGE, .arg = { 0, ~UINT64_C(0xfff) } };
+
+	rec_write_areas(rec, task, &change, REC_LOOK_FLAGS);
 }
 
 void rec_write_truth(struct rec *rec, const struct rec_task *task)
@@ -447,9 +464,10 @@ void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_bo
 		rec_ask_all(rec, parent, task, event.areas, event.nr_areas);
 		rec_copy_files(task->space, parent->space, event.areas, event.nr_areas);
 		rec_ranges_copy(&task->space->touched, &parent->space->touched);
-		write_growth(rec, parent, parent->space);
+		rec_write_growth(rec, parent, parent->space, rec->areas->stack);
 	}
-	task->space->stack = rec->areas->stack;
+	set_stack(rec->areas, task->space);
+	task->space->born_ns = clock_ns();
 	rec_write(rec, task, &event);
 	write_comm(rec, task);
 	if (born != BORN_FORK)

@@ -41,6 +41,7 @@ static void set_caller(struct rec *rec, struct rec_task *task)
 {
 	struct rec_call *call = &task->pending;
 
+	rec_write_growth(rec, task, task->space, task->space->grown_to);
 	if (task->space->caller)
 		call->flags |= EVENT_AMBIGUOUS;
 	else
@@ -146,10 +147,13 @@ void rec_call_entered(struct rec *rec, struct rec_task *task,
 		      const struct ptrace_syscall_info *info)
 {
 	task->seen_call = true;
+	task->in_exec = false;
+	rec_take_reports(rec);
 	if (!task->space || !rec_decode(task->tid, info, &task->pending)) {
 		rec_resume(rec, task, 0);
 	} else if (task->pending.kind == REC_EXEC) {
 		before_exec(rec, task);
+		task->in_exec = true;
 		rec_resume(rec, task, 0);
 	} else if (task->space->caller) {
 		hold(rec, task);
@@ -178,14 +182,6 @@ static void write_call(struct rec *rec, struct rec_task *task, const struct rec_
 	rec->result->calls += trace_call_counts(call->call);
 	rec->result->ambiguous += call->flags & EVENT_AMBIGUOUS ? 1 : 0;
 	rec_write(rec, task, &event);
-}
-
-/* The map after something that no event tells. */
-static void write_opaque(struct rec *rec, struct rec_task *task)
-{
-	struct event change = { .kind = EVENT_CHANGE, .arg = { 0, UINT64_MAX } };
-
-	rec_write_areas(rec, task, &change, REC_LOOK_FLAGS);
 }
 
 static bool changes_limit(unsigned int resource)
@@ -246,7 +242,7 @@ static void write_result(struct rec *rec, struct rec_task *task, struct rec_call
 	case REC_CALL:
 		write_call(rec, task, call, result);
 		if (result >= 0 && is_opaque(call))
-			write_opaque(rec, task);
+			rec_write_change(rec, task);
 		break;
 	case REC_SETRLIMIT:
 	case REC_PRLIMIT:
@@ -255,7 +251,7 @@ static void write_result(struct rec *rec, struct rec_task *task, struct rec_call
 		break;
 	case REC_OPAQUE:
 		if (result >= 0)
-			write_opaque(rec, task);
+			rec_write_change(rec, task);
 		break;
 	default:
 		break;
@@ -281,6 +277,7 @@ void rec_call_left(struct rec *rec, struct rec_task *task, int64_t result)
 {
 	struct rec_space *space = task->space;
 
+	rec_take_reports(rec);
 	result = real_result(task, &task->pending, result);
 	rec_number_file(rec, task, &task->pending, result);
 	rec_ask_after(rec, task, &task->pending, result);

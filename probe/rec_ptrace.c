@@ -18,6 +18,7 @@
 
 #include "probe/procfs.h"
 #include "probe/rec.h"
+#include "probe/rec_side.h"
 #include "probe/rights.h"
 
 #define TICK_US 20000 /* how often held tasks are looked after */
@@ -351,6 +352,7 @@ static void on_exec(struct rec *rec, pid_t pid)
 		ptrace(PTRACE_CONT, pid, NULL, NULL);
 		return;
 	}
+	task->in_exec = false;
 	rec_leave_space(rec, task, REC_END_EXEC, 0);
 	space = rec_add_space(rec);
 	if (space) {
@@ -576,9 +578,11 @@ static int run_launched(struct rec *rec)
 	rec->result->threads++;
 	signalled.program = rec->launch.pid;
 	take_signals();
+	rec->side = side_open(rec->launch.pid);
 	rec->began_ns = clock_ns();
 	launch_open_gate(&rec->launch);
 	follow(rec);
+	side_close(rec->side);
 	rec->result->exec_errno = launch_end(&rec->launch);
 	return 0;
 }

@@ -52,7 +52,8 @@ def as_it_was(what, differences=0, **expected):
 # The same outside, and the truth inside
 ROLES = [('threads', '200'), ('spawns', '2'), ('clone-vm',), ('fork', '15'), ('exec-from-thread',),
          ('leader-exits',), ('status', '4'), ('killed', '9'), ('killed', '15'), ('flock', '20'), ('descriptions',),
-         ('stack', '300'), ('limit',), ('limits',)]
+         ('stack', '300'), ('aio',), ('grows', '20'),
+         ('limit',), ('limits',)]
 machine = os.uname().machine
 if machine == 'x86_64':
     ROLES.append(('compat',))

@@ -506,6 +506,39 @@ static int compat_role(int unused)
 }
 #endif
 
+/* Mapped by the kernel for itself: rings of asynchronous input and output. */
+static int aio_role(int unused)
+{
+	unsigned long contexts[3] = { 0 };
+	int failed = 0;
+
+	for (int i = 0; i < 3; i++)
+		failed += syscall(SYS_io_setup, 128, &contexts[i]) != 0;
+	map(3);
+	failed += syscall(SYS_io_destroy, contexts[1]) != 0;
+	map(2);
+	printf("aio %s\n", failed ? "failed" : "done");
+	return 0;
+}
+
+/* Stacks of its own that grow, between calls. */
+static int grows_role(int pages)
+{
+	char *base = map(1024), *p;
+
+	munmap(base, 1024 * PAGE);
+	p = mmap(base + 1000 * PAGE, 4 * PAGE, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN | MAP_FIXED, -1, 0);
+	if (p == MAP_FAILED)
+		die("MAP_GROWSDOWN");
+	for (int i = 0; i < pages; i++)
+		p[-i * PAGE] = 1;
+	map(3);
+	munmap(p + PAGE, PAGE);
+	puts("grown");
+	return 0;
+}
+
 static int limits_role(int unused)
 {
 	struct rlimit limit = { 64 << 20, 64 << 20 };
@@ -561,6 +594,8 @@ static const struct {
 #ifdef __x86_64__
 	{ "compat", compat_role },
 #endif
+	{ "aio", aio_role },
+	{ "grows", grows_role },
 	{ "limits", limits_role },
 	{ "loop", loop_role },
 };

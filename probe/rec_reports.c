@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel's own reports of new mappings, held against the calls that were recorded. They are taken
+ * at each stop of a call, so that a call's reports come before it ends; those that come while their
+ * thread is in no call are changes that no call shows.
+ */
+#include "probe/rec.h"
+#include "probe/rec_side.h"
+
+static bool is_explained(const struct rec_task *task, const struct side_map *map)
+{
+	return task->in_exec || map->time_ns <= task->space->born_ns ||
+	       (task->in_call && map->time_ns >= task->pending.entry_ns);
+}
+
+/* Stacks grow often; the lowest start is written with the next call. */
+static bool is_growth(const struct rec_space *space, const struct side_map *map)
+{
+	return map->end == space->stack_end && map->start < space->stack;
+}
+
+static const struct seam_area *area_at(const struct seam_area *areas, size_t nr, uint64_t addr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (areas[i].start <= addr && addr < areas[i].end)
+			return &areas[i];
+	return NULL;
+}
+
+/* Another stack that grows (MAP_GROWSDOWN), else something whose maker is not known. */
+static void write_unexplained(struct rec *rec, const struct rec_task *task,
+			      const struct side_map *map)
+{
+	struct event touch = { .kind = EVENT_CALL,
+			       .call = TRACE_CALL_touch,
+			       .arg = { map->start, 1 } };
+	const struct seam_area *areas, *area;
+	size_t nr;
+
+	if (rec_look(rec, task, REC_LOOK_FLAGS, &areas, &nr))
+		return;
+	area = area_at(areas, nr, map->start);
+	if (!area)
+		return; /* gone since */
+	if (area->flags & SEAM_VM_GROWSDOWN)
+		rec_write(rec, task, &touch);
+	else
+		rec_write_change(rec, task);
+}
+
+void rec_take_reports(struct rec *rec)
+{
+	struct side_map map;
+
+	while (rec->side && side_next(rec->side, &map)) {
+		struct rec_task *task = rec_find_task(rec, map.tid);
+
+		if (!task || !task->space || is_explained(task, &map))
+			continue;
+		if (!is_growth(task->space, &map))
+			write_unexplained(rec, task, &map);
+		else if (map.start < task->space->grown_to)
+			task->space->grown_to = map.start;
+	}
+	/* what did not fit is seen by the next checkpoint */
+	if (rec->side)
+		side_lost(rec->side);
+}

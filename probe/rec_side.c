@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "probe/rec_side.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RING_PAGES 16 /* a power of two; within kernel.perf_event_mlock_kb of any CPU */
+#define RECORD_MAX 65536
+
+/* One ring a processor: a counter that children inherit must be bound to one. */
+struct ring {
+	int fd;
+	struct perf_event_mmap_page *page; /* NULL: that processor is offline */
+	const uint8_t *data;
+};
+
+struct side {
+	struct ring *rings;
+	unsigned int nr_rings, at;
+	size_t page_size, ring_size;
+	uint64_t lost;
+	uint8_t record[RECORD_MAX];
+};
+
+static int open_counter(pid_t pid, int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.inherit = 1,
+		.exclude_kernel = 1,
+		.mmap = 1,
+		.mmap_data = 1,
+		.mmap2 = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static bool open_ring(struct side *side, struct ring *ring, pid_t pid, int cpu)
+{
+	void *page;
+
+	ring->fd = open_counter(pid, cpu);
+	if (ring->fd < 0)
+		return false;
+	page = mmap(NULL, side->page_size + side->ring_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		    ring->fd, 0);
+	if (page == MAP_FAILED) {
+		close(ring->fd);
+		return false;
+	}
+	ring->page = page;
+	ring->data = (const uint8_t *)page + side->page_size;
+	return true;
+}
+
+struct side *side_open(pid_t pid)
+{
+	struct side *side = calloc(1, sizeof(*side));
+	long nr = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned int nr_open = 0;
+
+	if (!side || nr <= 0)
+		goto fail;
+	side->page_size = (size_t)sysconf(_SC_PAGESIZE);
+	side->ring_size = RING_PAGES * side->page_size;
+	side->nr_rings = (unsigned int)nr;
+	side->rings = calloc(side->nr_rings, sizeof(*side->rings));
+	if (!side->rings)
+		goto fail;
+	for (unsigned int cpu = 0; cpu < side->nr_rings; cpu++)
+		nr_open += open_ring(side, &side->rings[cpu], pid, (int)cpu);
+	/* with some processors only, what was reported would depend on where a thread runs */
+	if (nr_open && nr_open == (unsigned int)sysconf(_SC_NPROCESSORS_ONLN))
+		return side;
+fail:
+	side_close(side);
+	return NULL;
+}
+
+void side_close(struct side *side)
+{
+	if (!side)
+		return;
+	for (unsigned int cpu = 0; side->rings && cpu < side->nr_rings; cpu++) {
+		if (!side->rings[cpu].page)
+			continue;
+		munmap(side->rings[cpu].page, side->page_size + side->ring_size);
+		close(side->rings[cpu].fd);
+	}
+	free(side->rings);
+	free(side);
+}
+
+static void copy_out(const struct side *side, const struct ring *ring, uint64_t at, void *to,
+		     size_t size)
+{
+	size_t begin = at & (side->ring_size - 1);
+	size_t first = side->ring_size - begin < size ? side->ring_size - begin : size;
+
+	memcpy(to, ring->data + begin, first);
+	memcpy((uint8_t *)to + first, ring->data, size - first);
+}
+
+/* The fixed part of PERF_RECORD_MMAP2, and the time that stands at each record's end. */
+static bool take_map(const struct side *side, size_t size, struct side_map *ret_map)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+		uint64_t addr, len;
+	} map;
+
+	if (size < sizeof(map) + sizeof(ret_map->time_ns))
+		return false;
+	memcpy(&map, side->record, sizeof(map));
+	*ret_map = (struct side_map) { .pid = (pid_t)map.pid,
+				       .tid = (pid_t)map.tid,
+				       .start = map.addr,
+				       .end = map.addr + map.len };
+	memcpy(&ret_map->time_ns, side->record + size - sizeof(ret_map->time_ns),
+	       sizeof(ret_map->time_ns));
+	return true;
+}
+
+/* The next record of one ring. False: it was no map. */
+static bool take_record(struct side *side, struct ring *ring, uint64_t tail,
+			struct side_map *ret_map)
+{
+	struct perf_event_header header;
+	uint64_t lost;
+	bool is_map = false;
+
+	copy_out(side, ring, tail, &header, sizeof(header));
+	copy_out(side, ring, tail, side->record, header.size);
+	if (header.type == PERF_RECORD_MMAP2) {
+		is_map = take_map(side, header.size, ret_map);
+	} else if (header.type == PERF_RECORD_LOST) {
+		/* header, id, number */
+		memcpy(&lost, side->record + sizeof(header) + sizeof(uint64_t), sizeof(lost));
+		side->lost += lost;
+	}
+	__atomic_store_n(&ring->page->data_tail, tail + header.size, __ATOMIC_RELEASE);
+	return is_map;
+}
+
+bool side_next(struct side *side, struct side_map *ret_map)
+{
+	for (unsigned int tried = 0; tried < side->nr_rings;) {
+		struct ring *ring = &side->rings[side->at];
+		uint64_t tail;
+
+		if (ring->page) {
+			tail = ring->page->data_tail;
+			if (tail != __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE)) {
+				if (take_record(side, ring, tail, ret_map))
+					return true;
+				continue;
+			}
+		}
+		tried++;
+		side->at = (side->at + 1) % side->nr_rings;
+	}
+	return false;
+}
+
+uint64_t side_lost(struct side *side)
+{
+	uint64_t lost = side->lost;
+
+	side->lost = 0;
+	return lost;
+}

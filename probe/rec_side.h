@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * probe/rec_side.h - the mappings that the kernel reports by itself (perf's MMAP2 records), with no
+ * rights: also those that no system call of the tree asked for, growing stacks and what drivers map.
+ */
+#ifndef PROBE_REC_SIDE_H
+#define PROBE_REC_SIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct side_map {
+	pid_t pid, tid;
+	uint64_t start, end;
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+};
+
+struct side;
+
+/*
+ * Of @pid, which has not made children yet, and of all that come from it. NULL where it does not open
+ * (kernel.perf_event_paranoid above 2, a container's rules).
+ */
+struct side *side_open(pid_t pid);
+void side_close(struct side *side);
+
+/* The next report that has come, in order of time as far as they have come. False: none. */
+bool side_next(struct side *side, struct side_map *ret_map);
+/* Reports that did not fit; they are forgotten by the call. */
+uint64_t side_lost(struct side *side);
+
+#endif
