@@ -30,13 +30,32 @@ bool scan_tag(const char **at, const char *end)
 	return false;
 }
 
+/* ">", "| ", ": " and "JD> " */
+static bool scan_quote(const char **at, const char *end)
+{
+	const char *p = *at;
+
+	if (scan_char(at, end, '>') || scan_text(at, end, "&gt;"))
+		return true;
+	if (p + 1 < end && (*p == '|' || *p == ':') && is_blank(p[1])) {
+		*at = p + 2;
+		return true;
+	}
+	while (p < end && p - *at < 3 && *p >= 'A' && *p <= 'Z')
+		p++;
+	if (p == *at || p + 1 >= end || *p != '>' || !is_blank(p[1]))
+		return false;
+	*at = p + 2;
+	return true;
+}
+
 const char *unquote(const char *at, const char *end, bool *ret_quoted)
 {
 	bool quoted = false;
 
 	for (;;) {
 		scan_blanks(&at, end);
-		if (scan_char(&at, end, '>') || scan_text(&at, end, "&gt;"))
+		if (scan_quote(&at, end))
 			quoted = true;
 		else if (!scan_tag(&at, end) && !scan_text(&at, end, "&nbsp;"))
 			break;

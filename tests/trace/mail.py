@@ -30,7 +30,7 @@ def mail(rng):
         lines += [f'{base + 8192 * i:08x}-{base + 8192 * i + 4096:08x} rw-p 00000000 00:00 0' for i in range(areas)]
         lines += ['<snip>', '']
     lines += ['munmap() is called as well (seldom), mmap2 never', 'p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);', 'munmap(p, 4096);', '-- ', 'A. User']
-    quote = rng.choice(('', '> ', '>> ', '    ', '> > ', '&gt; '))
+    quote = rng.choice(('', '> ', '>> ', '    ', '> > ', '&gt; ', '| ', '> | ', ': ', 'JD> '))
     text = '\n'.join(quote + part for line in lines for part in line.split('\n')) + '\n'
     return text, [MADE % (base + 4096 * i) for i in range(calls)], areas
 
