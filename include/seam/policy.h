@@ -50,11 +50,14 @@ extern "C" {
 	X(stack_nh, "MAP_STACK sets VM_NOHUGEPAGE (6.7-)")                                         \
 	X(thp_align, "aligned to huge pages: 1 large files (5.18-6.6), 2 and large "               \
 		     "anonymous mappings (6.7-6.11), 3 and these only if a multiple (6.12-)")      \
+	X(stack_shadow,                                                                            \
+	  "no search ends within the gap below a stack, whatever lies between (6.1-)")             \
 	X(droppable, "MAP_DROPPABLE is known (6.11-)")                                             \
 	X(above4g, "MAP_ABOVE4G is known (6.6-)")                                                  \
 	X(ksm,                                                                                     \
 	  "PR_SET_MEMORY_MERGE marks: 1 new areas after joining (6.4-6.16), 2 before (6.17-)")     \
 	X(dontunmap, "mremap DONTUNMAP: 1 private anonymous memory (5.7-5.12), 2 any (5.13-)")     \
+	X(populate_holes, "MADV_POPULATE passes over holes (-6.8)")                                \
 	X(onfault_access, "mlock2 ONFAULT fails where no access is allowed (-5.17)")               \
 	X(mremap_room, "mremap near the area limit: 1 FIXED and DONTUNMAP fail early (5.1-), "     \
 		       "2 every call that finds no four areas free (7.1-)")                        \

@@ -263,6 +263,8 @@ int linux_madvise(struct seam_space *space, uint64_t addr, uint64_t len, int adv
 	if (end == addr)
 		return 0;
 	if (advice == SEAM_MADV_POPULATE_READ || advice == SEAM_MADV_POPULATE_WRITE)
-		return walk_range(space, addr, end, HOLES_STOP, populate_part, &advice);
+		return walk_range(space, addr, end,
+				  rule(space, SEAM_RULE_populate_holes) ? HOLES_PASS : HOLES_STOP,
+				  populate_part, &advice);
 	return walk_range(space, addr, end, HOLES_PASS, advise_part, &advice);
 }

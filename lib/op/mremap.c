@@ -284,7 +284,7 @@ static int unlock_source(struct seam_space *space, const struct remap *remap, st
 
 /*
  * The source stays, without its pages: if all of it was copied to an area of its own it is as if
- * never faulted (6.18 dontunmap_complete).
+ * never faulted (6.18 dontunmap_complete), and since 7.2 numbered anew.
  */
 static int leave_source(struct seam_space *space, const struct remap *remap)
 {
@@ -301,8 +301,11 @@ static int leave_source(struct seam_space *space, const struct remap *remap)
 	index_load(&space->index, &cursor, &area);
 	flags = area_flags(space, &area);
 	joined = area.start <= remap->new_addr && remap->new_addr < area.end;
-	if (!joined && area.start == remap->addr && area.end == remap->addr + remap->old_len)
+	if (!joined && area.start == remap->addr && area.end == remap->addr + remap->old_len) {
 		area.anon = 0;
+		if (rule(space, SEAM_RULE_dontunmap_apart) && is_anonymous(space, &area))
+			area.pgoff = pages_of(space, area.start);
+	}
 	err = area_store(space, &cursor, &area);
 	if (!err && rule(space, SEAM_RULE_dontunmap_account) && flags & SEAM_VM_ACCOUNT)
 		err = area_set_flags(space, &cursor, flags & ~SEAM_VM_ACCOUNT);

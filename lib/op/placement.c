@@ -69,7 +69,10 @@ static bool search_down(const struct seam_space *space, uint64_t len, uint64_t a
 	steps_gap_search(space, room, lo, hi, true);
 	while (index_gap_highest(&space->index, room, lo, hi, &start, &end)) {
 		if (area_behind(space, end, &above) && place_start_with_gap(space, &above) < end) {
+			/* from 6.1 on nothing at all is put within the gap, not only in this hole */
 			hi = place_start_with_gap(space, &above);
+			if (hi < start && !rule(space, SEAM_RULE_stack_shadow))
+				hi = start;
 			continue;
 		}
 		addr = end - len;

@@ -22,5 +22,6 @@ const struct seam_policy policy_linux_5_14 = {
 		RULE(mremap_room, 1),
 		RULE(advices, 2),
 		RULE(onfault_access, 1),
+		RULE(populate_holes, 1),
 	},
 };

@@ -23,6 +23,7 @@ const struct seam_policy policy_linux_6_18_44 = {
 		RULE(brk_own, 1),
 		RULE(stack_nh, 1),
 		RULE(thp_align, 3),
+		RULE(stack_shadow, 1),
 		RULE(droppable, 1),
 		RULE(above4g, 1),
 		RULE(ksm, 2),

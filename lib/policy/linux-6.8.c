@@ -24,11 +24,13 @@ const struct seam_policy policy_linux_6_8 = {
 		RULE(brk_own, 1),
 		RULE(stack_nh, 1),
 		RULE(thp_align, 2),
+		RULE(stack_shadow, 1),
 		RULE(above4g, 1),
 		RULE(ksm, 1),
 		RULE(dontunmap, 2),
 		RULE(mremap_checks, 1),
 		RULE(mremap_room, 1),
 		RULE(advices, 4),
+		RULE(populate_holes, 1),
 	},
 };

@@ -113,6 +113,23 @@ static void dontunmap(void)
 	seam_space_destroy(space);
 }
 
+/* Moved memory, touched, keeps its old numbers; what is left of it all since 7.2 does not. */
+static void left_behind(void)
+{
+	for (int i = 0; i < 2; i++) {
+		struct seam_space *space = space_of(i ? "linux-7.2" : "linux-7.1");
+
+		map(space, 0, 2, RW, 0);
+		touch(space, 0, 2);
+		remap(space, 0, 2, 2, TO, 30);
+		remap(space, 30, 2, 2, COPY, 50);
+		map(space, 32, 1, RW, 0);
+		holds(space, 0, i ? "30-33rw 50-52rw:1" : "30-32rw 32-33rw 50-52rw:1",
+		      "what is left, and a new neighbour");
+		seam_space_destroy(space);
+	}
+}
+
 static void several(void)
 {
 	struct seam_space *space = space_of("linux-6.18.44");
@@ -208,6 +225,7 @@ int main(void)
 	in_place();
 	moved();
 	dontunmap();
+	left_behind();
 	several();
 	errors();
 	duplicate();
