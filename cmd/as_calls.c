@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/replay_screen.h"
 #include "replay/replay.h"
@@ -62,8 +63,10 @@ char *as_calls_text(const char *file, const struct seam_policy *policy)
 	struct trace_error error;
 	struct source source;
 	char *text = NULL;
+	struct stat st;
 
-	if (!strcmp(file, "-") || source_open(file, &source))
+	/* a pipe is not read twice */
+	if (stat(file, &st) || !S_ISREG(st.st_mode) || source_open(file, &source))
 		return NULL;
 	if (source.kind == SOURCE_MAIL) {
 		if (!replay_run(&source, &options, &report, &error))

@@ -370,6 +370,8 @@ static int finish_table(const struct activity *a, enum activity_kind kind,
 		if (!table->rows[i].name)
 			return -ENOMEM;
 	}
+	if (!table->nr)
+		return 0;
 	qsort(table->rows, table->nr, sizeof(*table->rows), by_name);
 	put_together(table);
 	qsort(table->rows, table->nr, sizeof(*table->rows), by_made);

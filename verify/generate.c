@@ -102,7 +102,8 @@ static void draw_advices(struct generator *gen)
 /* Weight of a call, sometimes none. */
 static uint16_t weight(struct generator *gen, unsigned int usual, unsigned int percent)
 {
-	return chance(gen, percent) ? (uint16_t)(usual / 2 + below(gen, usual + 1)) : 0;
+	return gen->chosen || chance(gen, percent) ? (uint16_t)(usual / 2 + below(gen, usual + 1))
+						   : 0;
 }
 
 /* Calls that a process may not have. */
@@ -149,7 +150,7 @@ static void draw_weights(struct generator *gen, const struct world *world, uint6
 	draw_rare(gen, world);
 	gen->total_weight = 0;
 	for (unsigned int i = 0; i < ARRAY_SIZE(gen->is.weight); i++) {
-		if (only && !(only >> i & 1) && i != OP_EXIT)
+		if (only && !(only >> (i == OP_EXIT ? TRACE_CALL_fork : i) & 1))
 			w[i] = 0;
 		gen->total_weight += w[i];
 	}
@@ -171,7 +172,7 @@ void generate_begin(struct generator *gen, const struct world *world, uint64_t s
 {
 	struct character *is = &gen->is;
 
-	*gen = (struct generator) { .random = seed };
+	*gen = (struct generator) { .random = seed, .chosen = only };
 	draw_prots(gen);
 	draw_advices(gen);
 	draw_arena(gen);
@@ -186,7 +187,7 @@ void generate_begin(struct generator *gen, const struct world *world, uint64_t s
 	is->wide = is->placed && chance(gen, 40);
 	is->errors = chance(gen, 50);
 	is->droppable = chance(gen, 5);
-	is->limits = chance(gen, 12);
+	is->limits = chance(gen, 12) || only >> TRACE_CALL_rlimit & 1;
 	is->area_limit = area_limit;
 	if (!area_limit && !only && chance(gen, 2))
 		is->area_limit = seam_space_areas(world->space) + 4 + below(gen, 32);

@@ -100,15 +100,26 @@ static uint64_t episode_calls(const struct generator *gen, uint64_t number, uint
 	return calls < left ? calls : left;
 }
 
+static void fail_choice(struct run *run)
+{
+	snprintf(run->failed, sizeof(run->failed),
+		 "--ops: none of these is a call that is made at random here");
+}
+
 static void play_episode(const struct root *root, uint64_t number)
 {
 	const struct run_options *options = root->options;
 	struct run *run = root->run;
+	uint64_t before = run->calls;
 	struct generator gen;
 	int err;
 
 	generate_begin(&gen, root->world, options->seed * UINT64_C(0x100000001b3) + number,
 		       options->only, options->area_limit);
+	if (!gen.total_weight) {
+		fail_choice(run);
+		return;
+	}
 	err = play_random(&run->play, root->world, &gen,
 			  episode_calls(&gen, number, options->calls - run->calls));
 	count(run);
@@ -116,6 +127,8 @@ static void play_episode(const struct root *root, uint64_t number)
 		memcpy(run->failed, run->play.failed, sizeof(run->failed));
 	else if (run->play.found)
 		keep_finding(root);
+	else if (run->calls == before) /* it would never end */
+		fail_choice(run);
 }
 
 static bool is_over(const struct run *run, const struct run_options *options)

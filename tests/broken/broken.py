@@ -70,6 +70,26 @@ def test_rules_file(path):
         refuses(1, 'line 1', 'replay', script, '--rules', rules)
 
 
+def test_pipe(path):
+    """A named pipe is opened once: at a second time there would be no writer."""
+    pipe = os.path.join(path, 'pipe')
+    os.mkfifo(pipe)
+    with subprocess.Popen(['sh', '-c', 'echo "00400000-00452000 r-xp 00000000 08:02 173521 /x" > "$0"',
+                           pipe]) as writer:
+        got = seam('show', pipe)
+        writer.kill()
+    ok(got[0] == 0 and '1 mapping' in got[1], 'show of a named pipe ends', got)
+
+
+def test_chosen_calls():
+    """--ops of calls that are drawn seldom, or never."""
+    for call in 'fork', 'mseal', 'mlockall', 'munmap', 'mmap,touch':
+        got = seam('verify', '--random', '50', '--seed', '1', '--ops', call)
+        ok(got[0] == 0 and '50 calls' in got[1], 'verify --ops ' + call, got)
+    for calls in 'kmmap,stack', 'touch', 'rlimit':
+        refuses(125, '--ops: none of these', 'verify', '--random', '50', '--ops', calls)
+
+
 def test_closed_streams(path):
     """A closed standard stream is not the next file that is opened, and fails as a closed one does."""
     data = os.path.join(path, 'x.data')
@@ -105,9 +125,11 @@ def test_cut_recording(path):
 
 test_numbers()
 test_directories()
+test_chosen_calls()
 with tempfile.TemporaryDirectory() as scratch:
     test_rules_file(scratch)
     test_closed_streams(scratch)
+    test_pipe(scratch)
     test_wrong_verb(scratch)
     test_cut_recording(scratch)
 done()
