@@ -48,7 +48,8 @@ struct bytes {
 static char last_message[ITER_WHY_SIZE];
 
 /* libbpf's words are for its developers; the last one is kept for ours. */
-static int keep_message(enum libbpf_print_level level, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static int keep_message(enum libbpf_print_level level,
+							      const char *format, va_list args)
 {
 	if (level == LIBBPF_WARN)
 		vsnprintf(last_message, sizeof(last_message), format, args);

@@ -175,7 +175,7 @@ static bool faulted_joins_unfaulted(void)
 /* The same with one that was inherited through fork. */
 static bool inherited_joins_unfaulted(void)
 {
-	int status;
+	int status = 0;
 	pid_t pid;
 
 	map(1, 1, RW | PROT_EXEC);

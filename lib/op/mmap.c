@@ -156,7 +156,7 @@ static int check_file(const struct seam_space *space, struct mapping *map)
 	case SEAM_MAP_SHARED_VALIDATE:
 		if (map->map_flags & ~LEGACY_FLAGS)
 			return -SEAM_EOPNOTSUPP;
-		/* fall through */
+		__attribute__((fallthrough));
 	case SEAM_MAP_SHARED:
 		err = check_shared_file(map);
 		if (err)
