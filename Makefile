@@ -31,7 +31,8 @@ static: $(BUILD)/static/build.ninja
 
 $(BUILD)/static/build.ninja:
 	@mkdir -p $(BUILD)
-	meson setup -Dstatic=true -Ddefault_library=static -Dprefer_static=true $(BUILD)/static
+	meson setup -Dstatic=true -Ddefault_library=static -Dprefer_static=true -Doptimization=s \
+		$(BUILD)/static
 
 # libseam and its peers at the same work, in one run; QUICK=1 takes less than a minute.
 bench:
