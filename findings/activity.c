@@ -365,6 +365,8 @@ static void put_together(struct activity_table *table)
 static int finish_table(const struct activity *a, enum activity_kind kind,
 			struct activity_table *table)
 {
+	if (!table->nr)
+		return 0;
 	for (uint32_t i = 0; i < table->nr; i++) {
 		table->rows[i].name = name_of(a, kind, table->rows[i].key);
 		if (!table->rows[i].name)
