@@ -54,6 +54,7 @@ struct rec_space {
 	uint64_t born_ns;			 /* told by its EVENT_SPACE */
 	uint64_t stack;				 /* where the main stack started then */
 	uint64_t stack_end, grown_to;		 /* its end, and its start by later reports */
+	unsigned int nr_parked;			 /* of its users */
 	struct rec_task *caller;		 /* in a call that changes this map */
 	struct rec_task *first_held, *last_held; /* wait for the caller at their entry */
 	int pagemap_fd, maps_fd;		 /* -1 not opened, -2 not to be had */
@@ -108,7 +109,8 @@ struct rec_task {
 	bool is_held;	     /* at the entry of pending, until the space's caller is done */
 	bool started;	     /* its first stop was seen */
 	bool seen_call;	     /* an entry of it was seen */
-	bool detached;	     /* let go */
+	bool is_parked;	     /* stopped until all of its space are, to be let go */
+	int park_signal;     /* to be let go with */
 	int first_status;    /* of an attached one, which has stopped and waits to begin */
 	struct rec_call pending;
 };
@@ -126,8 +128,9 @@ struct rec {
 	const struct record_options *options;
 	struct record_result *result;
 	struct launch launch;
-	bool all_calls; /* no filter: each call stops, at entry and exit */
-	bool detaching; /* every task is let go at its next stop */
+	bool all_calls;	       /* no filter: each call stops, at entry and exit */
+	bool detaching;	       /* every task is let go at its next stop */
+	uint64_t detaching_ns; /* since then */
 	bool privilege_said;
 	uint64_t began_ns;
 	struct rec_task *chains[REC_CHAINS];

@@ -26,6 +26,7 @@
 #define ORPHAN_NS UINT64_C(200000000)
 /* or this one where another thread of the parent lives on. */
 #define MUTE_PARENT_NS UINT64_C(10000000000)
+#define DETACH_NS UINT64_C(1000000000)
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
 /* ---- signals to the recorder ---- */
@@ -130,10 +131,9 @@ void rec_resume(struct rec *rec, struct rec_task *task, int sig)
 									: PTRACE_CONT;
 
 	if (rec->detaching && !task->in_call) {
-		if (task->space && task->space->nr_users == 1)
-			rec_write_truth(rec, task);
-		request = PTRACE_DETACH;
-		task->detached = true;
+		task->is_parked = true;
+		task->park_signal = sig;
+		return;
 	}
 	/* ESRCH: killed in the meantime; its end will be told */
 	ptrace(request, task->tid, NULL, (unsigned long)sig);
@@ -474,10 +474,6 @@ static void take_status(struct rec *rec, pid_t tid, int status)
 		return;
 	}
 	on_stop(rec, task, status);
-	if (task->detached) {
-		rec_leave_space(rec, task, REC_END_TRACE, 0);
-		rec_drop_task(rec, task);
-	}
 }
 
 /* ---- the run ---- */
@@ -485,10 +481,55 @@ static void take_status(struct rec *rec, pid_t tid, int status)
 static void begin_detaching(struct rec *rec)
 {
 	rec->detaching = true;
+	rec->detaching_ns = clock_ns();
 	rec->result->interrupted = true;
 	for (unsigned int i = 0; i < REC_CHAINS; i++)
 		for (struct rec_task *task = rec->chains[i]; task; task = task->next)
 			ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL);
+}
+
+static void count_parked(struct rec *rec)
+{
+	for (unsigned int i = 0; i < REC_CHAINS; i++)
+		for (struct rec_task *task = rec->chains[i]; task; task = task->next)
+			if (task->space)
+				task->space->nr_parked = 0;
+	for (unsigned int i = 0; i < REC_CHAINS; i++)
+		for (struct rec_task *task = rec->chains[i]; task; task = task->next)
+			if (task->space)
+				task->space->nr_parked += task->is_parked;
+}
+
+/*
+ * Lets go the tasks of each space that stands still as a whole: its last checkpoint is what it will
+ * go on with. A task in a sleep that nothing interrupts is not waited for for ever: false when it is
+ * time to leave it to the end of the recorder.
+ */
+static bool let_go(struct rec *rec)
+{
+	bool overdue = clock_ns() - rec->detaching_ns > DETACH_NS;
+
+	count_parked(rec);
+	for (unsigned int i = 0; i < REC_CHAINS; i++) {
+		struct rec_task *task = rec->chains[i], *next;
+
+		for (; task; task = next) {
+			struct rec_space *space = task->space;
+			bool still = !space || space->nr_parked == space->nr_users;
+
+			next = task->next;
+			if (!task->is_parked || (!still && !overdue))
+				continue;
+			if (space && still)
+				rec_write_truth(rec, task);
+			if (space)
+				space->nr_parked--;
+			rec_leave_space(rec, task, REC_END_TRACE, 0);
+			ptrace(PTRACE_DETACH, task->tid, NULL, (unsigned long)task->park_signal);
+			rec_drop_task(rec, task);
+		}
+	}
+	return !overdue;
 }
 
 /*
@@ -529,7 +570,7 @@ static void follow(struct rec *rec)
 	while (rec->nr_tasks) {
 		int err;
 
-		set_ticking(rec->nr_waiting);
+		set_ticking(rec->nr_waiting || rec->detaching);
 		if (signalled.stop && !rec->detaching)
 			begin_detaching(rec);
 		err = gather_batch(rec);
@@ -543,6 +584,8 @@ static void follow(struct rec *rec)
 		} else if (err != -EINTR) {
 			break;
 		}
+		if (rec->detaching && !let_go(rec))
+			break;
 	}
 	set_ticking(false);
 }

@@ -284,6 +284,16 @@ for attempt in range(3):
         break
     ok((out, subject.returncode, seam.returncode) == ('loop done\n', 11, 0), 'an attached process goes on', out, err)
     as_it_was('attached', differences=1)
+subject = subprocess.Popen(['sh', '-c', 'kill -STOP $$; exit 5'])
+wait_until(lambda: state_of(subject.pid) == 'T')
+seam = subprocess.Popen([SEAM, 'record', '-o', DATA, '--yes', '-p', str(subject.pid)], stderr=subprocess.PIPE, text=True)
+attached = wait_until(lambda: state_of(subject.pid) == 't' or seam.poll() is not None)
+time.sleep(0.2)
+seam.send_signal(signal.SIGINT)
+err = seam.communicate(timeout=30)[1]
+stays = state_of(subject.pid)
+os.kill(subject.pid, signal.SIGCONT)
+ok(attached and stays == 'T' and subject.wait(timeout=30) == 5, 'a stopped process stays stopped when it is let go', stays, err)
 seen = run(SEAM, 'record', '-o', DATA, '-p', str(os.getpid()))
 ok(seen.returncode == 125 and 'every system call' in seen.stderr, 'what attaching costs is said first', seen.stderr)
 seen = run(SEAM, 'record', '-o', DATA, '--yes', '-p', '999999999')
