@@ -14,13 +14,13 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SEAM_FAILED = 125 };
 struct cmd {
 	const char *name;
 	const char *synopsis; /* behind "seam VERB " */
-	const char *summary;  /* one line for the list of verbs */
+	const char *summary;  /* one line for the list of verbs; NULL: it is not listed */
 	const char *help;     /* the options, one a line, as "seam help VERB" prints them */
 	int (*run)(int argc, char **argv); /* argv[0] is the verb */
 };
 
 extern const struct cmd cmd_show, cmd_why, cmd_top, cmd_stat, cmd_record, cmd_replay, cmd_report,
-	cmd_verify, cmd_kernels, cmd_cost;
+	cmd_verify, cmd_kernels, cmd_cost, cmd_guest;
 
 /* "seam: what: why" on stderr. Returns @status. */
 int cmd_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -115,7 +115,8 @@ static void print_verbs(FILE *out)
 	      "usage: seam VERB [options] [--] [args]\n\n",
 	      out);
 	for (unsigned int i = 0; cmds[i]; i++)
-		fprintf(out, "  %-8s %s\n", cmds[i]->name, cmds[i]->summary);
+		if (cmds[i]->summary)
+			fprintf(out, "  %-8s %s\n", cmds[i]->name, cmds[i]->summary);
 	fputs("\nseam help VERB tells its options; seam --version what is built in.\n", out);
 }
 
@@ -125,8 +126,9 @@ static int print_help(const char *verb)
 
 	if (!cmd)
 		return cmd_fail(EXIT_USAGE, "no verb '%s'; 'seam help' lists them", verb);
-	printf("seam %s: %s\n\nusage: seam %s %s\n\n%s", cmd->name, cmd->summary, cmd->name,
-	       cmd->synopsis, cmd->help);
+	if (cmd->summary)
+		printf("seam %s: %s\n\n", cmd->name, cmd->summary);
+	printf("usage: seam %s %s\n\n%s", cmd->name, cmd->synopsis, cmd->help);
 	return EXIT_DONE;
 }
 

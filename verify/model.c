@@ -201,11 +201,10 @@ static int64_t detach(struct seam_space *space, const struct model_files *files,
 {
 	struct seam_area area;
 	uint64_t at = addr, file = 0, end = UINT64_MAX;
-	int err = 0;
 
 	if (addr & 4095)
 		return -SEAM_EINVAL;
-	while (!err && seam_area_find(space, at, &area)) {
+	while (seam_area_find(space, at, &area)) {
 		at = area.end;
 		if (at > end)
 			break;
@@ -216,7 +215,9 @@ static int64_t detach(struct seam_space *space, const struct model_files *files,
 		if (!file)
 			end = addr + files->segment_len[area.file - FIRST_SEGMENT];
 		file = area.file;
-		err = seam_space_munmap(space, area.start, area.end - area.start);
+		/* what is sealed stays, and the call goes on */
+		if (seam_space_munmap(space, area.start, area.end - area.start) == -SEAM_EALLOC)
+			return -SEAM_EALLOC;
 	}
 	return file ? 0 : -SEAM_EINVAL;
 }
