@@ -16,6 +16,7 @@ static int parse_options(struct guest *guest, int argc, char **argv)
 					       { "append", required_argument, NULL, 'a' },
 					       { "file", required_argument, NULL, 'f' },
 					       { "memory", required_argument, NULL, 'm' },
+					       { "kvm", no_argument, NULL, 'k' },
 					       { 0 } };
 	int option;
 
@@ -36,6 +37,9 @@ static int parse_options(struct guest *guest, int argc, char **argv)
 			break;
 		case 'm':
 			guest->memory_mb = (unsigned int)strtoul(optarg, NULL, 10);
+			break;
+		case 'k':
+			guest->kvm = true;
 			break;
 		case ':':
 			return cmd_usage(&cmd_guest, "%s wants a value", argv[optind - 1]);
@@ -74,6 +78,7 @@ const struct cmd cmd_guest = {
 		"--image FILE    the kernel\n"
 		"--append WORDS  more words for its command line\n"
 		"--file FILE     copied to the machine's root; may be given several times\n"
-		"--memory MB     of the machine (512)\n",
+		"--memory MB     of the machine (512)\n"
+		"--kvm           with the processor's help (default: all is emulated)\n",
 	.run = run_guest,
 };

@@ -178,6 +178,17 @@ static void print_probe_json(const struct rules_probe *probe, const struct seam_
 	json_end(&json);
 }
 
+/* Whether a living kernel has the rule: some are those of the old ones alone. */
+static bool is_living(unsigned int rule)
+{
+	const struct seam_policy *policy;
+
+	for (unsigned int i = 0; (policy = seam_policy_at(i)); i++)
+		if (!policy->old && policy->rule[rule] && strncmp(policy->name, "plain", 5))
+			return true;
+	return false;
+}
+
 static int print_probe(const struct rules_probe *probe, const struct seam_policy *policy,
 		       bool header, FILE *out)
 {
@@ -190,6 +201,8 @@ static int print_probe(const struct rules_probe *probe, const struct seam_policy
 	int err;
 
 	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++) {
+		if (!is_living(rule))
+			continue;
 		table_cell(table, "%s", seam_rule_name(rule));
 		table_cell(table, "%u", policy->rule[rule]);
 		table_cell(table, "%s", probe->found[rule] < 0 ? probe->nearest->name : "calls");

@@ -24,8 +24,8 @@
 
 /* A verb stands here only once it works. */
 static const struct cmd *const cmds[] = {
-	&cmd_cost, &cmd_kernels, &cmd_record, &cmd_replay, &cmd_report, &cmd_show,
-	&cmd_stat, &cmd_top,	 &cmd_verify, &cmd_why,	   NULL, /* the end */
+	&cmd_cost, &cmd_guest, &cmd_kernels, &cmd_record, &cmd_replay, &cmd_report,
+	&cmd_show, &cmd_stat,  &cmd_top,     &cmd_verify, &cmd_why,    NULL, /* the end */
 };
 
 static const struct cmd *find_cmd(const char *name)

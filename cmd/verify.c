@@ -19,6 +19,7 @@
 #include "probe/spec.h"
 #include "ui/table.h"
 #include "verify/emit.h"
+#include "verify/guest.h"
 #include "verify/read.h"
 #include "verify/run.h"
 
@@ -29,6 +30,8 @@ struct options {
 	uint64_t area_limit;
 	bool random, json, stop, emit_c, tap;
 	const char *kernel, *rules, *output, *script;
+	const char *image, *append; /* another kernel */
+	const char *only_text;
 };
 
 /* "mmap,munmap,touch" */
@@ -62,6 +65,8 @@ static int parse_options(struct options *options, int argc, char **argv)
 		{ "limit", required_argument, NULL, 'l' },
 		{ "emit", required_argument, NULL, 'e' },
 		{ "tap", no_argument, NULL, 't' },
+		{ "kernel-image", required_argument, NULL, 'i' },
+		{ "append", required_argument, NULL, 'a' },
 		{ "output", required_argument, NULL, 'o' },
 		{ 0 },
 	};
@@ -88,6 +93,7 @@ static int parse_options(struct options *options, int argc, char **argv)
 		case 'c':
 			if (read_calls(optarg, &options->only))
 				return EXIT_USAGE;
+			options->only_text = optarg;
 			break;
 		case 'k':
 			options->kernel = optarg;
@@ -100,6 +106,12 @@ static int parse_options(struct options *options, int argc, char **argv)
 			break;
 		case 'S':
 			options->stop = true;
+			break;
+		case 'i':
+			options->image = optarg;
+			break;
+		case 'a':
+			options->append = optarg;
 			break;
 		case 'l':
 			if (!number_parse(optarg, 0, 0, UINT64_MAX, &options->area_limit))
@@ -154,6 +166,8 @@ static void print_marked(FILE *out, const char *title, const char *text)
 static void print_mismatch(const struct finding *finding, FILE *out)
 {
 	fputc('\n', out);
+	if (finding->name[0])
+		print_marked(out, "script", finding->name);
 	print_marked(out, "call", finding->mismatch.call);
 	print_marked(out, "model", finding->mismatch.expected);
 	print_marked(out, "kernel", finding->mismatch.found);
@@ -204,6 +218,8 @@ static void print_json_mismatch(struct json *json, const struct finding *finding
 	FILE *memory = open_memstream(&text, &size);
 
 	json_open(json, NULL, '{');
+	if (finding->name[0])
+		json_string(json, "name", finding->name);
 	json_string(json, "call", finding->mismatch.call);
 	json_string(json, "expected", finding->mismatch.expected);
 	json_string(json, "found", finding->mismatch.found);
@@ -316,7 +332,7 @@ static int report(const struct session *session, const struct run *run)
 	return status_of(run);
 }
 
-static int read_script(const char *path, struct script *ret_script)
+static int read_scripts(const char *path, struct scripts *ret_scripts)
 {
 	struct trace_error error;
 	struct source source;
@@ -324,7 +340,7 @@ static int read_script(const char *path, struct script *ret_script)
 
 	if (err)
 		return cmd_fail(EXIT_SEAM_FAILED, "%s: %s", path, strerror(-err));
-	err = script_read(&source, ret_script, &error);
+	err = scripts_read(&source, ret_scripts, &error);
 	source_close(&source);
 	if (err == -EINVAL && error.line)
 		return cmd_fail(EXIT_SEAM_FAILED, "%s line %" PRIu64 ": %s", path, error.line,
@@ -350,16 +366,17 @@ static int verify(struct session *session)
 		.progress = isatty(STDERR_FILENO) ? show_progress : NULL,
 	};
 	struct run *run = run_new();
+	struct scripts scripts = { 0 };
 	uint64_t start = now_ns();
 	int status;
 
 	if (!run)
 		return cmd_fail(EXIT_SEAM_FAILED, "no memory");
-	status = options->script ? read_script(options->script, &run->play.script) : 0;
+	status = options->script ? read_scripts(options->script, &scripts) : 0;
 	if (status)
 		return status;
 	if (options->script)
-		run_script(run, &run_options);
+		run_scripts(run, &run_options, scripts.list, scripts.nr);
 	else
 		run_random(run, &run_options);
 	session->ns = now_ns() - start;
@@ -368,8 +385,81 @@ static int verify(struct session *session)
 	if (run->failed[0])
 		cmd_fail(EXIT_SEAM_FAILED, "%s", run->failed);
 	status = report(session, run);
+	scripts_free(&scripts);
 	run_free(run);
 	return status;
+}
+
+#define MAX_WORDS 24
+
+/* The same request to the seam in a guest: file names are those of its root there. */
+static int verify_in_guest(const struct options *options)
+{
+	char calls[24], seed[24], limit[24], script[256], rules[256], why[GUEST_ERROR_SIZE];
+	char *words[MAX_WORDS];
+	unsigned int nr = 0;
+	struct guest guest = {
+		.image = options->image,
+		.append = options->append,
+		.command = words,
+	};
+	FILE *out;
+	int status, err;
+
+#define WORD(word) (words[nr++] = (char *)(uintptr_t)(word))
+#define FILE_WORD(buf, path)                                                                       \
+	do {                                                                                       \
+		const char *name = strrchr(path, '/');                                             \
+		snprintf(buf, sizeof(buf), "/%s", name ? name + 1 : path);                         \
+		guest.files[guest.nr_files++] = path;                                              \
+		WORD(buf);                                                                         \
+	} while (0)
+	WORD("verify");
+	WORD("--kernel");
+	WORD(options->kernel);
+	if (options->json)
+		WORD("--json");
+	if (options->tap)
+		WORD("--tap");
+	if (options->stop)
+		WORD("--stop");
+	if (options->emit_c) {
+		WORD("--emit");
+		WORD("c");
+	}
+	if (options->only_text) {
+		WORD("--ops");
+		WORD(options->only_text);
+	}
+	if (options->rules) {
+		WORD("--rules");
+		FILE_WORD(rules, options->rules);
+	}
+	if (options->area_limit) {
+		snprintf(limit, sizeof(limit), "%" PRIu64, options->area_limit);
+		WORD("--limit");
+		WORD(limit);
+	}
+	if (options->random) {
+		snprintf(calls, sizeof(calls), "%" PRIu64, options->calls);
+		snprintf(seed, sizeof(seed), "%" PRIu64, options->seed);
+		WORD("--random");
+		WORD(calls);
+		WORD("--seed");
+		WORD(seed);
+	} else {
+		FILE_WORD(script, options->script);
+	}
+#undef WORD
+#undef FILE_WORD
+	words[nr] = NULL;
+	out = cmd_open_output(options->output, stdout);
+	if (!out)
+		return EXIT_SEAM_FAILED;
+	err = guest_run(&guest, out, &status, why);
+	if (cmd_close_output(out, options->output))
+		return EXIT_SEAM_FAILED;
+	return err ? cmd_fail(EXIT_SEAM_FAILED, "%s: %s", options->image, why) : status;
 }
 
 static int run_verify(int argc, char **argv)
@@ -380,6 +470,8 @@ static int run_verify(int argc, char **argv)
 
 	if (err)
 		return err;
+	if (options.image)
+		return verify_in_guest(&options);
 	err = host_look(&session.host);
 	if (err)
 		return cmd_fail(EXIT_SEAM_FAILED, "looking at this system: %s", strerror(-err));
@@ -406,6 +498,8 @@ const struct cmd cmd_verify = {
 		"--emit c        the first mismatch, or the script, as one C file without "
 		"dependencies\n"
 		"--tap           the report as KTAP\n"
+		"--kernel-image FILE  all this under that kernel, in a virtual machine (QEMU)\n"
+		"--append WORDS  more words for its command line\n"
 		"--json          the report as JSON\n"
 		"-o FILE         the report goes there (- for standard output)\n"
 		"\n"

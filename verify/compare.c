@@ -94,7 +94,7 @@ static void show_both(const struct seam_space *space, struct look *look, uint64_
 static int walk(const struct seam_space *space, struct look *look, uint64_t *at, uint64_t end,
 		unsigned int max, struct difference *ret_difference)
 {
-	struct seen model, kernel;
+	struct seen model = { 0 }, kernel = { 0 };
 
 	for (unsigned int i = 0; i < max && *at < end; i++) {
 		int has_model = model_find(space, *at, &model);

@@ -15,22 +15,19 @@
 #define MAX_ARGS 64
 #define SIGN_OF_LIFE_MS 5000
 
-/* Lines of one stream, marked as they go out. */
+/* Lines of one stream, marked as they go out, each in one piece. */
 struct stream {
 	int fd;
 	const char *mark;
-	bool inside; /* a line has been begun */
+	char line[1024];
+	size_t len;
 };
 
-static void put_marked(struct stream *stream, const char *text, size_t len)
+static void put_line(struct stream *stream)
 {
-	for (size_t i = 0; i < len; i++) {
-		if (!stream->inside)
-			fputs(stream->mark, stdout);
-		putchar(text[i]);
-		stream->inside = text[i] != '\n';
-	}
+	printf("%s%.*s\n", stream->mark, (int)stream->len, stream->line);
 	fflush(stdout);
+	stream->len = 0;
 }
 
 /* False at the stream's end. */
@@ -39,21 +36,28 @@ static bool pass_on(struct stream *stream)
 	char buf[4096];
 	ssize_t n = read(stream->fd, buf, sizeof(buf));
 
-	if (n > 0)
-		put_marked(stream, buf, (size_t)n);
+	for (ssize_t i = 0; i < n; i++) {
+		if (buf[i] != '\n' && stream->len < sizeof(stream->line))
+			stream->line[stream->len++] = buf[i];
+		else if (buf[i] == '\n')
+			put_line(stream);
+	}
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
 static void end_line(struct stream *stream)
 {
-	if (stream->inside)
-		put_marked(stream, "\n", 1);
+	if (stream->len)
+		put_line(stream);
 }
 
 /* Both streams of a run, until both have ended. */
 static void pass_all(int out, int messages)
 {
-	struct stream streams[2] = { { out, "@|", false }, { messages, "@!", false } };
+	struct stream streams[2] = {
+		{ .fd = out, .mark = "@|" },
+		{ .fd = messages, .mark = "@!" },
+	};
 	struct pollfd fds[2] = { { out, POLLIN, 0 }, { messages, POLLIN, 0 } };
 
 	while (fds[0].fd >= 0 || fds[1].fd >= 0) {

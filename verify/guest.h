@@ -9,6 +9,7 @@
 #ifndef VERIFY_GUEST_H
 #define VERIFY_GUEST_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #define GUEST_SEPARATOR "++" /* between the commands of several runs */
@@ -19,6 +20,7 @@ struct guest {
 	const char *append; /* more words for the kernel's command line; may be NULL */
 	const char *files[MAX_GUEST_FILES]; /* copied to the guest's root, by their last names */
 	unsigned int nr_files;
+	bool kvm;		 /* else all is emulated */
 	unsigned int memory_mb;	 /* 0: 512 */
 	unsigned int patience_s; /* without a sign of life; 0: 120 */
 	char *const *command;	 /* VERB ARGS [++ VERB ARGS]..., ended by NULL */

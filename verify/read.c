@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "trace/grow.h"
 
 /* Operations as the script counts them: an exit is one, though its event is no call. */
 struct reading {
@@ -48,14 +51,13 @@ static int add_event(struct reading *reading, const struct event *event)
 	return 0;
 }
 
-int script_read(struct source *source, struct script *ret_script, struct trace_error *ret_error)
+static int read_one(struct source *source, struct script *ret_script, struct trace_error *ret_error)
 {
 	static struct reading reading;
 	struct trace *trace;
 	struct event event;
 	int r;
 
-	*ret_error = (struct trace_error) { 0 };
 	if (source->kind != SOURCE_OPS) {
 		snprintf(ret_error->text, sizeof(ret_error->text),
 			 "%s: an operation script is expected here",
@@ -76,4 +78,90 @@ int script_read(struct source *source, struct script *ret_script, struct trace_e
 		*ret_error = *trace_last_error(trace);
 	trace_close(trace);
 	return r;
+}
+
+/* One script of the text [at, end), whose first line is number @line + 1 of the file. */
+static int add_script(struct scripts *scripts, const char *name, const char *at, const char *end,
+		      uint64_t line, struct trace_error *ret_error)
+{
+	static struct script script;
+	struct source source;
+	struct op *ops;
+	int err;
+
+	source_from_buffer(name, at, (size_t)(end - at), &source);
+	err = read_one(&source, &script, ret_error);
+	if (err) {
+		ret_error->line += ret_error->line ? line : 0;
+		return err;
+	}
+	if (grow(&scripts->list, scripts->nr, &scripts->room, sizeof(*scripts->list)))
+		return -ENOMEM;
+	ops = malloc(script.nr * sizeof(*ops) + 1);
+	if (!ops)
+		return -ENOMEM;
+	memcpy(ops, script.op, script.nr * sizeof(*ops));
+	scripts->list[scripts->nr++] = (struct named_script) { name, ops, script.nr };
+	return 0;
+}
+
+static const char *next_line(const char *at)
+{
+	const char *end = strchr(at, '\n');
+
+	return end ? end + 1 : at + strlen(at);
+}
+
+static bool begins_script(const char *line)
+{
+	return !strncmp(line, "== ", 3);
+}
+
+/* The name behind "== ", made a string of its own. */
+static const char *take_name(char *line)
+{
+	line[strcspn(line, "\r\n")] = 0;
+	return line + 3;
+}
+
+int scripts_read(struct source *source, struct scripts *ret_scripts, struct trace_error *ret_error)
+{
+	struct scripts scripts = { .names = strndup(source->data, source->size) };
+	const char *at, *body, *name = "";
+	uint64_t line = 0, first = 0;
+	bool several = false;
+	int err = 0;
+
+	*ret_error = (struct trace_error) { 0 };
+	if (!scripts.names)
+		return -ENOMEM;
+	for (at = body = scripts.names; *at && !err; line++) {
+		const char *next = next_line(at);
+
+		if (begins_script(at)) {
+			if (several)
+				err = add_script(&scripts, name, body, at, first, ret_error);
+			several = true;
+			name = take_name(scripts.names + (at - scripts.names));
+			body = next;
+			first = line + 1;
+		}
+		at = next;
+	}
+	if (!err)
+		err = add_script(&scripts, name, several ? body : scripts.names, at, first,
+				 ret_error);
+	if (err)
+		scripts_free(&scripts);
+	else
+		*ret_scripts = scripts;
+	return err;
+}
+
+void scripts_free(struct scripts *scripts)
+{
+	for (uint32_t i = 0; i < scripts->nr; i++)
+		free((void *)scripts->list[i].ops);
+	free(scripts->list);
+	free(scripts->names);
 }

@@ -40,6 +40,8 @@ struct root {
 	struct run *run;
 	const struct run_options *options;
 	struct world *world;
+	const struct named_script *scripts;
+	uint32_t nr_scripts;
 };
 
 static void reset_counts(struct play *play)
@@ -134,7 +136,7 @@ static void play_episode(const struct root *root, uint64_t number)
 static bool is_over(const struct run *run, const struct run_options *options)
 {
 	return run->failed[0] || run->calls >= options->calls ||
-	       run->nr_findings == MAX_MISMATCHES || (run->nr_findings && options->stop);
+	       run->nr_findings == RANDOM_FINDINGS || (run->nr_findings && options->stop);
 }
 
 static void play_episodes(const struct root *root)
@@ -143,17 +145,34 @@ static void play_episodes(const struct root *root)
 		play_episode(root, root->run->episodes++);
 }
 
-static void play_given(const struct root *root)
+static void play_given(const struct root *root, const struct named_script *given)
 {
 	struct run *run = root->run;
 	int err;
 
+	run->play.script.nr = given->nr;
+	memcpy(run->play.script.op, given->ops, given->nr * sizeof(*given->ops));
+	run->episodes++;
 	err = play_script(&run->play, root->world, true);
 	count(run);
-	if (err)
+	if (err) {
 		memcpy(run->failed, run->play.failed, sizeof(run->failed));
-	else if (run->play.found)
+	} else if (run->play.found && run->nr_findings < MAX_FINDINGS) {
+		snprintf(run->finding[run->nr_findings].name, sizeof(run->finding[0].name), "%s",
+			 given->name);
 		keep_finding(root);
+	}
+}
+
+static void play_all_given(const struct root *root)
+{
+	const struct run *run = root->run;
+
+	for (uint32_t i = 0; i < root->nr_scripts && !run->failed[0]; i++) {
+		play_given(root, &root->scripts[i]);
+		if (run->nr_findings && root->options->stop)
+			break;
+	}
 }
 
 /* In a process of its own, which is the world's. */
@@ -212,7 +231,7 @@ static uint32_t kind_of(uint64_t number)
 int run_random(struct run *run, const struct run_options *options)
 {
 	static struct world world;
-	const struct root root = { run, options, &world };
+	const struct root root = { .run = run, .options = options, .world = &world };
 	int err = world_open_files(&world);
 
 	if (err)
@@ -222,13 +241,14 @@ int run_random(struct run *run, const struct run_options *options)
 	return err;
 }
 
-int run_script(struct run *run, const struct run_options *options)
+int run_scripts(struct run *run, const struct run_options *options,
+		const struct named_script *scripts, uint32_t nr)
 {
 	static struct world world;
-	const struct root root = { run, options, &world };
+	const struct root root = { run, options, &world, scripts, nr };
 	int err = world_open_files(&world);
 
 	if (err)
 		fail(run, "files for the calls", err);
-	return err ? err : in_world(&root, 0, play_given);
+	return err ? err : in_world(&root, 0, play_all_given);
 }

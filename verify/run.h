@@ -6,7 +6,15 @@
 #include "probe/host.h"
 #include "verify/play.h"
 
-#define MAX_MISMATCHES 8
+#define MAX_FINDINGS 64
+#define RANDOM_FINDINGS 8 /* then random calls have shown enough */
+
+/* A script of a file: operations, and its name there ("" when it is the only one). */
+struct named_script {
+	const char *name;
+	const struct op *ops;
+	uint32_t nr;
+};
 
 struct run_options {
 	uint64_t calls; /* system calls to make */
@@ -23,16 +31,17 @@ struct run_options {
 struct finding {
 	struct mismatch mismatch;
 	uint32_t kind;	      /* WORLD_*: what the process was */
+	char name[64];	      /* of the script that was given */
 	struct script script; /* the shortest that shows it */
 };
 
 /* Lies in memory that the processes of a run share. */
 struct run {
 	uint64_t calls, checked, undetermined, skipped;
-	uint64_t whole; /* comparisons of the whole map with all flags */
-	uint64_t episodes;
+	uint64_t whole;	   /* comparisons of the whole map with all flags */
+	uint64_t episodes; /* or scripts */
 	uint32_t nr_findings;
-	struct finding finding[MAX_MISMATCHES];
+	struct finding finding[MAX_FINDINGS];
 	char failed[256]; /* why seam itself failed; "" when it did not */
 	struct play play;
 	struct script kept, tried; /* for making scripts short */
@@ -43,7 +52,8 @@ struct run *run_new(void);
 void run_free(struct run *run);
 /* Random calls. 0, or -errno with run->failed said. */
 int run_random(struct run *run, const struct run_options *options);
-/* The operations in run->play.script. */
-int run_script(struct run *run, const struct run_options *options);
+/* Scripts, one after the other. */
+int run_scripts(struct run *run, const struct run_options *options,
+		const struct named_script *scripts, uint32_t nr);
 
 #endif

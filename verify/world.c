@@ -34,7 +34,7 @@
 #define PAGE_SIZE UINT64_C(4096)
 #define POOL_SIZE (UINT64_C(64) << 20)
 #define FILL UINT64_C(0x1000000000)
-#define TEXT_SIZE (UINT64_C(1) << 20)
+#define TEXT_SIZE (UINT64_C(8) << 20) /* 65,530 lines of maps */
 #define FILE_SIZE (INT64_C(1) << 40)
 #define FIRST_OWN_FILE 1000
 #define POOL_NUMBER 999			  /* no area taken over has one as high */
