@@ -15,17 +15,20 @@
 #define MAX_ARGS 64
 #define SIGN_OF_LIFE_MS 5000
 
-/* Lines of one stream, marked as they go out, each in one piece. */
+/*
+ * Lines of one stream, marked as they go out. A long one goes in several pieces, marked as to be
+ * continued.
+ */
 struct stream {
 	int fd;
-	const char *mark;
-	char line[1024];
+	const char *mark, *continued;
+	char line[1000];
 	size_t len;
 };
 
-static void put_line(struct stream *stream)
+static void put_piece(struct stream *stream, const char *mark)
 {
-	printf("%s%.*s\n", stream->mark, (int)stream->len, stream->line);
+	printf("%s%.*s\n", mark, (int)stream->len, stream->line);
 	fflush(stdout);
 	stream->len = 0;
 }
@@ -37,10 +40,13 @@ static bool pass_on(struct stream *stream)
 	ssize_t n = read(stream->fd, buf, sizeof(buf));
 
 	for (ssize_t i = 0; i < n; i++) {
-		if (buf[i] != '\n' && stream->len < sizeof(stream->line))
-			stream->line[stream->len++] = buf[i];
-		else if (buf[i] == '\n')
-			put_line(stream);
+		if (buf[i] == '\n') {
+			put_piece(stream, stream->mark);
+			continue;
+		}
+		if (stream->len == sizeof(stream->line))
+			put_piece(stream, stream->continued);
+		stream->line[stream->len++] = buf[i];
 	}
 	return n > 0 || (n < 0 && errno == EINTR);
 }
@@ -48,15 +54,15 @@ static bool pass_on(struct stream *stream)
 static void end_line(struct stream *stream)
 {
 	if (stream->len)
-		put_line(stream);
+		put_piece(stream, stream->mark);
 }
 
 /* Both streams of a run, until both have ended. */
 static void pass_all(int out, int messages)
 {
 	struct stream streams[2] = {
-		{ .fd = out, .mark = "@|" },
-		{ .fd = messages, .mark = "@!" },
+		{ .fd = out, .mark = "@|", .continued = "@>" },
+		{ .fd = messages, .mark = "@!", .continued = "@!" },
 	};
 	struct pollfd fds[2] = { { out, POLLIN, 0 }, { messages, POLLIN, 0 } };
 

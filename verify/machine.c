@@ -229,6 +229,8 @@ static bool take_line(struct machine *machine, char *line, FILE *out, int *statu
 		keep_tail(machine, line);
 	} else if (mark[1] == '|') {
 		fprintf(out, "%s\n", mark + 2);
+	} else if (mark[1] == '>') {
+		fputs(mark + 2, out);
 	} else if (mark[1] == '!') {
 		fprintf(stderr, "%s\n", mark + 2);
 	} else if (sscanf(mark, "@= %d", &run_status) == 1) {
