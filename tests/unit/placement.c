@@ -116,6 +116,27 @@ static void stack_gap(void)
 	seam_space_destroy(space);
 }
 
+/*
+ *	[	6 pages		] of which 3 in the middle are given back, and a stack put there
+ * Its gap reaches below all of them.
+ */
+static void stack_in_a_hole(void)
+{
+	for (int i = 0; i < 2; i++) {
+		struct seam_space *space = space_of(i ? "linux-6.1" : "linux-5.10");
+		uint64_t base = TOP - 6 * PAGE, stack = base + 3 * PAGE;
+
+		map_anywhere(space, 0, 6 * PAGE, 0);
+		seam_space_munmap(space, base + PAGE, 3 * PAGE);
+		lands(map_anywhere(space, 0, PAGE, SEAM_MAP_GROWSDOWN), (int64_t)stack,
+		      "a stack at the top of a hole");
+		lands(map_anywhere(space, 0, PAGE, 0),
+		      (int64_t)(i ? stack - 257 * PAGE : base - PAGE),
+		      "the gap counts in its own hole only, or (6.1-) everywhere");
+		seam_space_destroy(space);
+	}
+}
+
 int main(void)
 {
 	top_down();
@@ -124,5 +145,6 @@ int main(void)
 	huge_pages();
 	huge_neighbours();
 	stack_gap();
+	stack_in_a_hole();
 	return tap_done();
 }
