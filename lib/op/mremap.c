@@ -262,10 +262,12 @@ static int cut_out(struct seam_space *space, struct cursor *cursor, uint64_t sta
 
 /*
  * No page of the source is locked any more. Up to 7.1 that was said of its whole area, even for a
- * part of it, and the kernel's count of locked pages did not follow.
+ * part of it, and the kernel's count of locked pages did not follow; up to 5.14 the copy was not
+ * counted either.
  */
 static int unlock_source(struct seam_space *space, const struct remap *remap, struct cursor *cursor)
 {
+	uint64_t uncounted = rule(space, SEAM_RULE_dontunmap_locked) ? 0 : remap->new_len;
 	struct area area;
 	uint64_t flags;
 	int err = 0;
@@ -277,7 +279,7 @@ static int unlock_source(struct seam_space *space, const struct remap *remap, st
 	if (rule(space, SEAM_RULE_dontunmap_apart))
 		err = cut_out(space, cursor, remap->addr, remap->addr + remap->old_len);
 	else
-		space->mm.locked_lost_pages += pages_of(space, area.end - area.start);
+		space->mm.locked_lost_pages += pages_of(space, area.end - area.start - uncounted);
 	flags &= ~(SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT);
 	return err ? err : area_set_flags(space, cursor, flags);
 }

@@ -20,6 +20,7 @@ const struct seam_policy policy_linux_6_1 = {
 		RULE(special, 1),
 		RULE(fill_right, 1),
 		RULE(grow_join, 1),
+		RULE(dontunmap_locked, 1),
 		RULE(dontunmap_apart, 1),
 		RULE(clear_first, 1),
 		RULE(brk_own, 1),

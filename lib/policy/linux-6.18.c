@@ -19,6 +19,7 @@ const struct seam_policy policy_linux_6_18 = {
 		RULE(close, 2),
 		RULE(special, 1),
 		RULE(grow_join, 1),
+		RULE(dontunmap_locked, 1),
 		RULE(brk_own, 1),
 		RULE(stack_nh, 1),
 		RULE(thp_align, 3),

@@ -20,6 +20,7 @@ const struct seam_policy policy_linux_6_19 = {
 		RULE(special, 1),
 		RULE(sticky, 1),
 		RULE(grow_join, 1),
+		RULE(dontunmap_locked, 1),
 		RULE(brk_own, 1),
 		RULE(stack_nh, 1),
 		RULE(thp_align, 3),
