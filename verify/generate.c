@@ -9,190 +9,14 @@
 
 #include <seam/ops.h>
 
+#include "verify/admit.h"
+#include "verify/chance.h"
+
 /* Younger than some headers. */
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #define PR_SET_VMA_ANON_NAME 0
 #endif
-
-#define PAGE UINT64_C(4096)
-#define HUGE_PAGE (UINT64_C(1) << 21)
-#define ARENA UINT64_C(0x10000000000)
-#define FAR_LEN (UINT64_C(1) << 40)
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-
-/* splitmix64 */
-static uint64_t draw(struct generator *gen)
-{
-	uint64_t z = gen->random += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
-/* 0 .. n - 1 */
-static uint64_t below(struct generator *gen, uint64_t n)
-{
-	return draw(gen) % n;
-}
-
-static bool chance(struct generator *gen, unsigned int percent)
-{
-	return below(gen, 100) < percent;
-}
-
-/* 1, 2, 3 ... each half as likely as the one before, up to @max. */
-static uint64_t small(struct generator *gen, uint64_t max)
-{
-	uint64_t n = 1;
-
-	while (n < max && chance(gen, 60))
-		n++;
-	return n;
-}
-
-#define RW (SEAM_PROT_READ | SEAM_PROT_WRITE)
-
-static void draw_prots(struct generator *gen)
-{
-	static const uint8_t prots[] = {
-		RW,
-		RW,
-		RW,
-		SEAM_PROT_READ,
-		SEAM_PROT_READ,
-		SEAM_PROT_NONE,
-		SEAM_PROT_NONE,
-		SEAM_PROT_READ | SEAM_PROT_EXEC,
-		RW | SEAM_PROT_EXEC,
-		SEAM_PROT_WRITE,
-	};
-
-	gen->is.nr_prots = (uint8_t)(1 + below(gen, ARRAY_SIZE(gen->is.prots)));
-	gen->is.prots[0] = RW;
-	for (unsigned int i = 1; i < gen->is.nr_prots; i++)
-		gen->is.prots[i] = prots[below(gen, ARRAY_SIZE(prots))];
-}
-
-/* Advices that change areas, and some that do not. */
-static void draw_advices(struct generator *gen)
-{
-	static const uint8_t advices[] = {
-		SEAM_MADV_NORMAL,	 SEAM_MADV_RANDOM,
-		SEAM_MADV_SEQUENTIAL,	 SEAM_MADV_WILLNEED,
-		SEAM_MADV_DONTNEED,	 SEAM_MADV_FREE,
-		SEAM_MADV_DONTFORK,	 SEAM_MADV_DOFORK,
-		SEAM_MADV_DONTDUMP,	 SEAM_MADV_DODUMP,
-		SEAM_MADV_WIPEONFORK,	 SEAM_MADV_KEEPONFORK,
-		SEAM_MADV_HUGEPAGE,	 SEAM_MADV_NOHUGEPAGE,
-		SEAM_MADV_MERGEABLE,	 SEAM_MADV_COLD,
-		SEAM_MADV_UNMERGEABLE,	 SEAM_MADV_POPULATE_READ,
-		SEAM_MADV_PAGEOUT,	 SEAM_MADV_POPULATE_WRITE,
-		SEAM_MADV_REMOVE,	 SEAM_MADV_DONTNEED_LOCKED,
-		SEAM_MADV_GUARD_INSTALL, SEAM_MADV_GUARD_INSTALL,
-		SEAM_MADV_GUARD_REMOVE,
-	};
-
-	gen->is.nr_advices = (uint8_t)(1 + below(gen, ARRAY_SIZE(gen->is.advices)));
-	for (unsigned int i = 0; i < gen->is.nr_advices; i++)
-		gen->is.advices[i] = advices[below(gen, ARRAY_SIZE(advices))];
-}
-
-/* Weight of a call, sometimes none. */
-static uint16_t weight(struct generator *gen, unsigned int usual, unsigned int percent)
-{
-	return gen->chosen || chance(gen, percent) ? (uint16_t)(usual / 2 + below(gen, usual + 1))
-						   : 0;
-}
-
-/* Calls that a process may not have. */
-static void draw_rare(struct generator *gen, const struct world *world)
-{
-	uint16_t *w = gen->is.weight;
-
-	if (world->has_mbind)
-		w[TRACE_CALL_mbind] = weight(gen, 4, 8);
-	if (world->has_uffd)
-		w[TRACE_CALL_uffd_ioctl] = weight(gen, 4, 8);
-	if (world->has_names)
-		w[TRACE_CALL_prctl] = weight(gen, 4, 12);
-	if (world->has_shm) {
-		w[TRACE_CALL_shmat] = weight(gen, 4, 8);
-		w[TRACE_CALL_shmdt] = w[TRACE_CALL_shmat] / 2;
-	}
-	w[TRACE_CALL_mseal] = weight(gen, 2, 6);
-	if (gen->is.area_limit)
-		return; /* all of the map would be walked again and again */
-	w[TRACE_CALL_mlockall] = weight(gen, 2, 6);
-	w[TRACE_CALL_munlockall] = w[TRACE_CALL_mlockall] / 2;
-	w[TRACE_CALL_fork] = weight(gen, 2, 12);
-	w[OP_EXIT] = w[TRACE_CALL_fork] / 2;
-}
-
-static void draw_weights(struct generator *gen, const struct world *world, uint64_t only)
-{
-	uint16_t *w = gen->is.weight;
-
-	w[TRACE_CALL_mmap] = weight(gen, 25, 100);
-	w[TRACE_CALL_munmap] = weight(gen, 8, 100);
-	w[TRACE_CALL_mprotect] = weight(gen, 25, 90);
-	w[TRACE_CALL_mremap] = weight(gen, 10, 50);
-	w[TRACE_CALL_madvise] = weight(gen, 16, 60);
-	w[TRACE_CALL_mlock] = weight(gen, 5, 25);
-	w[TRACE_CALL_mlock2] = weight(gen, 5, 25);
-	w[TRACE_CALL_munlock] = weight(gen, 5, 30);
-	w[TRACE_CALL_brk] = weight(gen, 12, 15);
-	w[TRACE_CALL_touch] = weight(gen, 15, 85);
-	w[TRACE_CALL_rtouch] = weight(gen, 4, 60);
-	if (gen->is.limits)
-		w[TRACE_CALL_rlimit] = weight(gen, 3, 100);
-	draw_rare(gen, world);
-	gen->total_weight = 0;
-	for (unsigned int i = 0; i < ARRAY_SIZE(gen->is.weight); i++) {
-		if (only && !(only >> (i == OP_EXIT ? TRACE_CALL_fork : i) & 1))
-			w[i] = 0;
-		gen->total_weight += w[i];
-	}
-}
-
-static void draw_arena(struct generator *gen)
-{
-	static const uint16_t sizes[] = { 6, 12, 24, 24, 48, 96, 512, 2048 };
-
-	gen->region[0] = (struct region) {
-		.base = ARENA + below(gen, 16) * FAR_LEN / 64,
-		.len = sizes[below(gen, ARRAY_SIZE(sizes))] * PAGE,
-	};
-	gen->nr_regions = 1;
-}
-
-void generate_begin(struct generator *gen, const struct world *world, uint64_t seed, uint64_t only,
-		    uint64_t area_limit)
-{
-	struct character *is = &gen->is;
-
-	*gen = (struct generator) { .random = seed, .chosen = only };
-	draw_prots(gen);
-	draw_advices(gen);
-	draw_arena(gen);
-	is->files = chance(gen, 30);
-	is->shared = chance(gen, 25);
-	is->noreserve = chance(gen, 25);
-	is->populate = chance(gen, 20);
-	is->locked = chance(gen, 10);
-	is->stacks = chance(gen, 10);
-	is->placed = chance(gen, 30);
-	is->low = is->placed && chance(gen, 20);
-	is->wide = is->placed && chance(gen, 40);
-	is->errors = chance(gen, 50);
-	is->droppable = chance(gen, 5);
-	is->limits = chance(gen, 12) || only >> TRACE_CALL_rlimit & 1;
-	is->area_limit = area_limit;
-	if (!area_limit && !only && chance(gen, 2))
-		is->area_limit = seam_space_areas(world->space) + 4 + below(gen, 32);
-	draw_weights(gen, world, only);
-}
 
 struct span {
 	const struct region *region;
@@ -615,112 +439,6 @@ static void make(struct generator *gen, const struct world *world, struct op *op
 		spoil(gen, op);
 }
 
-/* A length that wraps is refused by every call before it does anything. */
-static bool allows(const struct world *world, uint64_t addr, uint64_t len)
-{
-	return len >> 47 || world_allows(world, addr, len + PAGE);
-}
-
-/* Whether the process survives it: nothing of its own is named. */
-static bool harmless(const struct world *world, const struct op *op, const uint64_t *args)
-{
-	switch (op->call) {
-	case TRACE_CALL_mmap:
-		return !(args[3] & SEAM_MAP_FIXED) || allows(world, args[0], args[1]);
-	case TRACE_CALL_mremap:
-		return allows(world, args[0], args[1]) && allows(world, args[0], args[2]) &&
-		       (!(args[3] & SEAM_MREMAP_FIXED) || allows(world, args[4], args[2]));
-	case TRACE_CALL_brk:
-		return !args[0] || args[0] >= world->heap_floor;
-	case TRACE_CALL_uffd_ioctl:
-	case TRACE_CALL_prctl:
-		return allows(world, args[2], args[3]);
-	case TRACE_CALL_shmat:
-		return allows(world, args[1], args[3]);
-	case TRACE_CALL_shmdt:
-		return allows(world, args[0], MAX_SEGMENT_LEN);
-	case TRACE_CALL_rlimit:
-	case TRACE_CALL_mlockall:
-	case TRACE_CALL_munlockall:
-	case TRACE_CALL_fork:
-	case TRACE_CALL_limit:
-	case OP_EXIT:
-		return true;
-	default:
-		return allows(world, args[0], args[1]);
-	}
-}
-
-/* Whether it takes no more memory and time than a test should. */
-static bool modest(const struct op *op, const uint64_t *args)
-{
-	bool fills =
-		op_faults_in(op, args) ||
-		(op->call == TRACE_CALL_mmap && args[3] & (SEAM_MAP_POPULATE | SEAM_MAP_LOCKED)) ||
-		(op->call == TRACE_CALL_madvise && args[2] >= SEAM_MADV_COLD);
-
-	if (op->call == TRACE_CALL_madvise && args[2] == SEAM_MADV_COLLAPSE)
-		return false;
-	return !fills || args[1] <= 64 * PAGE || args[1] >> 47;
-}
-
-static bool meets_guards(const struct generator *gen, uint64_t start, uint64_t end)
-{
-	for (unsigned int i = 0; i < gen->nr_guarded; i++)
-		if (start < gen->guarded[i].end && end > gen->guarded[i].start)
-			return true;
-	return false;
-}
-
-/* Small pages that were there keep a huge page away, and with it an anon_vma. */
-static bool may_be_huge(const struct world *world, const struct seam_area *area)
-{
-	uint64_t first = (area->start + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
-	uint32_t options = world->host->options.flags;
-
-	if (area->anon_vma || area->file || first + HUGE_PAGE > area->end)
-		return false;
-	return area->flags & SEAM_VM_HUGEPAGE || options & SEAM_SPACE_THP_ALWAYS;
-}
-
-/* Whether a fault in the range may find what the model does not know: its outcome hangs on pages. */
-static bool hangs_on_pages(const struct generator *gen, const struct world *world,
-			   const struct op *op, const uint64_t *args)
-{
-	uint64_t end = args[0] + args[1], at = args[0];
-	struct seam_area area;
-
-	if (!op_faults_in(op, args) || args[1] >> 47)
-		return false;
-	if (meets_guards(gen, args[0] & ~(PAGE - 1), end))
-		return true;
-	while (seam_area_next(world->space, &at, &area)) {
-		/* the first area above may grow down to the range */
-		if (area.start >= end && !(area.flags & SEAM_VM_GROWSDOWN))
-			break;
-		if (area.flags & SEAM_VM_UFFD_MISSING ||
-		    (op->call != TRACE_CALL_touch && may_be_huge(world, &area)))
-			return true;
-		if (area.start >= end)
-			break;
-	}
-	return false;
-}
-
-/* Kernels differ in whether one userfaultfd may take back what another one has (6.16). */
-static bool others_uffd(const struct world *world, const struct op *op, const uint64_t *args)
-{
-	uint64_t at = args[2];
-	struct seam_area area;
-
-	if (op->call != TRACE_CALL_uffd_ioctl || args[1] != UFFDIO_UNREGISTER)
-		return false;
-	while (seam_area_next(world->space, &at, &area) && area.start < args[2] + args[3])
-		if (area.uffd && area.uffd != args[0])
-			return true;
-	return false;
-}
-
 void generate_next(struct generator *gen, const struct world *world, const struct script *script,
 		   struct op *ret_op)
 {
@@ -734,9 +452,7 @@ void generate_next(struct generator *gen, const struct world *world, const struc
 	}
 	do {
 		make(gen, world, ret_op);
-	} while (!op_resolve(ret_op, script->result, args) || !harmless(world, ret_op, args) ||
-		 !modest(ret_op, args) || hangs_on_pages(gen, world, ret_op, args) ||
-		 others_uffd(world, ret_op, args));
+	} while (!op_resolve(ret_op, script->result, args) || !admit(gen, world, ret_op, args));
 }
 
 static void add_region(struct generator *gen, const struct region *region)
@@ -748,79 +464,6 @@ static void add_region(struct generator *gen, const struct region *region)
 	else
 		gen->nr_regions++;
 	gen->region[i] = *region;
-}
-
-static void add_guarded(struct generator *gen, uint64_t start, uint64_t end)
-{
-	if (gen->nr_guarded == MAX_GUARDED) {
-		gen->guarded[0] = (struct range) { 0, UINT64_MAX };
-		gen->nr_guarded = 1;
-	} else {
-		gen->guarded[gen->nr_guarded++] = (struct range) { start, end };
-	}
-}
-
-/* What lay in the range is gone. A hole in the middle of a guarded range stays guarded. */
-static void forget_guarded(struct generator *gen, uint64_t start, uint64_t end)
-{
-	for (unsigned int i = 0; i < gen->nr_guarded;) {
-		struct range *range = &gen->guarded[i];
-
-		if (range->start >= start && range->start < end)
-			range->start = end;
-		if (range->end > start && range->end <= end)
-			range->end = start;
-		if (range->start >= range->end)
-			*range = gen->guarded[--gen->nr_guarded];
-		else
-			i++;
-	}
-}
-
-/* Shared memory that has grown: there is nothing behind the end of the object. */
-static void learn_growth(struct generator *gen, const struct world *world, const uint64_t *args,
-			 uint64_t result)
-{
-	struct seam_area area;
-
-	if (args[2] > args[1] && seam_area_find(world->space, result, &area) &&
-	    area.flags & SEAM_VM_MAYSHARE)
-		add_guarded(gen, result, result + args[2]);
-}
-
-static void learn_guards(struct generator *gen, const struct op *op, const uint64_t *args,
-			 int64_t result)
-{
-	bool moved_guards;
-
-	switch (op->call) {
-	case TRACE_CALL_madvise:
-		if (args[2] == SEAM_MADV_GUARD_INSTALL && !(args[1] >> 47))
-			add_guarded(gen, args[0], args[0] + args[1]);
-		else if (args[2] == SEAM_MADV_GUARD_REMOVE && !result)
-			forget_guarded(gen, args[0], args[0] + args[1]);
-		break;
-	case TRACE_CALL_munmap:
-		if (!result)
-			forget_guarded(gen, args[0], args[0] + args[1]);
-		break;
-	case TRACE_CALL_mmap:
-		if (result >= 0)
-			forget_guarded(gen, (uint64_t)result, (uint64_t)result + args[1]);
-		break;
-	case TRACE_CALL_mremap:
-		moved_guards = !(args[1] >> 47) && meets_guards(gen, args[0], args[0] + args[1]);
-		if (result >= 0 && (uint64_t)result != args[0])
-			forget_guarded(gen, (uint64_t)result, (uint64_t)result + args[2]);
-		/* a move of several areas may have stopped half way */
-		if (moved_guards && args[3] & SEAM_MREMAP_FIXED && !(args[2] >> 47))
-			add_guarded(gen, args[4], args[4] + args[2]);
-		if (moved_guards && result >= 0)
-			add_guarded(gen, (uint64_t)result, (uint64_t)result + args[2]);
-		break;
-	default:
-		break;
-	}
 }
 
 void generate_forked(struct generator *gen, uint32_t space)
@@ -844,11 +487,9 @@ void generate_learn(struct generator *gen, const struct world *world, uint32_t n
 {
 	uint64_t addr = (uint64_t)result;
 
-	learn_guards(gen, op, args, result);
+	admit_learn(gen, world, op, args, result);
 	if (result < 0)
 		return;
-	if (op->call == TRACE_CALL_mremap)
-		learn_growth(gen, world, args, addr);
 	if (op->call == TRACE_CALL_brk && !args[0])
 		gen->heap = (struct region) { number, addr, 24 * PAGE };
 	else if (op->call == TRACE_CALL_mmap && !(args[3] & SEAM_MAP_FIXED) && addr != args[0])

@@ -292,10 +292,10 @@ static int hear_out(struct machine *machine, const struct guest *guest, FILE *ou
 			return fail_with_tail(machine, ret_error, -EIO,
 					      "the guest ended before its work");
 		size += (size_t)n;
-		if (size == sizeof(buf) - 1) /* no such line is ours */
-			buf[size - 1] = '\n';
 		if (take_lines(machine, buf, &size, out, status))
 			return 0;
+		if (size == sizeof(buf) - 1) /* no line as long is ours */
+			size = 0;
 	}
 }
 

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "verify/admit.h"
+
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+
+#include <seam/ops.h>
+
+#include "verify/chance.h"
+
+/* A length that wraps is refused by every call before it does anything. */
+static bool allows(const struct world *world, uint64_t addr, uint64_t len)
+{
+	return len >> 47 || world_allows(world, addr, len + PAGE);
+}
+
+/* Whether the process survives it: nothing of its own is named. */
+static bool harmless(const struct world *world, const struct op *op, const uint64_t *args)
+{
+	switch (op->call) {
+	case TRACE_CALL_mmap:
+		return !(args[3] & SEAM_MAP_FIXED) || allows(world, args[0], args[1]);
+	case TRACE_CALL_mremap:
+		return allows(world, args[0], args[1]) && allows(world, args[0], args[2]) &&
+		       (!(args[3] & SEAM_MREMAP_FIXED) || allows(world, args[4], args[2]));
+	case TRACE_CALL_brk:
+		return !args[0] || args[0] >= world->heap_floor;
+	case TRACE_CALL_uffd_ioctl:
+	case TRACE_CALL_prctl:
+		return allows(world, args[2], args[3]);
+	case TRACE_CALL_shmat:
+		return allows(world, args[1], args[3]);
+	case TRACE_CALL_shmdt:
+		return allows(world, args[0], MAX_SEGMENT_LEN);
+	case TRACE_CALL_rlimit:
+	case TRACE_CALL_mlockall:
+	case TRACE_CALL_munlockall:
+	case TRACE_CALL_fork:
+	case TRACE_CALL_limit:
+	case OP_EXIT:
+		return true;
+	default:
+		return allows(world, args[0], args[1]);
+	}
+}
+
+/* Whether it takes no more memory and time than a test should. */
+static bool modest(const struct op *op, const uint64_t *args)
+{
+	bool fills =
+		op_faults_in(op, args) ||
+		(op->call == TRACE_CALL_mmap && args[3] & (SEAM_MAP_POPULATE | SEAM_MAP_LOCKED)) ||
+		(op->call == TRACE_CALL_madvise && args[2] >= SEAM_MADV_COLD);
+
+	if (op->call == TRACE_CALL_madvise && args[2] == SEAM_MADV_COLLAPSE)
+		return false;
+	return !fills || args[1] <= 64 * PAGE || args[1] >> 47;
+}
+
+static bool meets_guards(const struct generator *gen, uint64_t start, uint64_t end)
+{
+	for (unsigned int i = 0; i < gen->nr_guarded; i++)
+		if (start < gen->guarded[i].end && end > gen->guarded[i].start)
+			return true;
+	return false;
+}
+
+/* Small pages that were there keep a huge page away, and with it an anon_vma. */
+static bool may_be_huge(const struct world *world, const struct seam_area *area)
+{
+	uint64_t first = (area->start + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+	uint32_t options = world->host->options.flags;
+
+	if (area->anon_vma || area->file || first + HUGE_PAGE > area->end)
+		return false;
+	return area->flags & SEAM_VM_HUGEPAGE || options & SEAM_SPACE_THP_ALWAYS;
+}
+
+/* Whether a fault in the range may find what the model does not know: its outcome hangs on pages. */
+static bool hangs_on_pages(const struct generator *gen, const struct world *world,
+			   const struct op *op, const uint64_t *args)
+{
+	uint64_t end = args[0] + args[1], at = args[0];
+	struct seam_area area;
+
+	if (!op_faults_in(op, args) || args[1] >> 47)
+		return false;
+	if (meets_guards(gen, args[0] & ~(PAGE - 1), end))
+		return true;
+	while (seam_area_next(world->space, &at, &area)) {
+		/* the first area above may grow down to the range */
+		if (area.start >= end && !(area.flags & SEAM_VM_GROWSDOWN))
+			break;
+		if (area.flags & SEAM_VM_UFFD_MISSING ||
+		    (op->call != TRACE_CALL_touch && may_be_huge(world, &area)))
+			return true;
+		if (area.start >= end)
+			break;
+	}
+	return false;
+}
+
+/* Kernels differ in whether one userfaultfd may take back what another one has (6.16). */
+static bool others_uffd(const struct world *world, const struct op *op, const uint64_t *args)
+{
+	uint64_t at = args[2];
+	struct seam_area area;
+
+	if (op->call != TRACE_CALL_uffd_ioctl || args[1] != UFFDIO_UNREGISTER)
+		return false;
+	while (seam_area_next(world->space, &at, &area) && area.start < args[2] + args[3])
+		if (area.uffd && area.uffd != args[0])
+			return true;
+	return false;
+}
+
+bool admit(const struct generator *gen, const struct world *world, const struct op *op,
+	   const uint64_t *args)
+{
+	return harmless(world, op, args) && modest(op, args) &&
+	       !hangs_on_pages(gen, world, op, args) && !others_uffd(world, op, args);
+}
+
+static void add_guarded(struct generator *gen, uint64_t start, uint64_t end)
+{
+	if (gen->nr_guarded == MAX_GUARDED) {
+		gen->guarded[0] = (struct range) { 0, UINT64_MAX };
+		gen->nr_guarded = 1;
+	} else {
+		gen->guarded[gen->nr_guarded++] = (struct range) { start, end };
+	}
+}
+
+/* What lay in the range is gone. A hole in the middle of a guarded range stays guarded. */
+static void forget_guarded(struct generator *gen, uint64_t start, uint64_t end)
+{
+	for (unsigned int i = 0; i < gen->nr_guarded;) {
+		struct range *range = &gen->guarded[i];
+
+		if (range->start >= start && range->start < end)
+			range->start = end;
+		if (range->end > start && range->end <= end)
+			range->end = start;
+		if (range->start >= range->end)
+			*range = gen->guarded[--gen->nr_guarded];
+		else
+			i++;
+	}
+}
+
+/* Shared memory that has grown: there is nothing behind the end of the object. */
+static void learn_growth(struct generator *gen, const struct world *world, const uint64_t *args,
+			 uint64_t result)
+{
+	struct seam_area area;
+
+	if (args[2] > args[1] && seam_area_find(world->space, result, &area) &&
+	    area.flags & SEAM_VM_MAYSHARE)
+		add_guarded(gen, result, result + args[2]);
+}
+
+void admit_learn(struct generator *gen, const struct world *world, const struct op *op,
+		 const uint64_t *args, int64_t result)
+{
+	bool moved_guards;
+
+	switch (op->call) {
+	case TRACE_CALL_madvise:
+		if (args[2] == SEAM_MADV_GUARD_INSTALL && !(args[1] >> 47))
+			add_guarded(gen, args[0], args[0] + args[1]);
+		else if (args[2] == SEAM_MADV_GUARD_REMOVE && !result)
+			forget_guarded(gen, args[0], args[0] + args[1]);
+		break;
+	case TRACE_CALL_munmap:
+		if (!result)
+			forget_guarded(gen, args[0], args[0] + args[1]);
+		break;
+	case TRACE_CALL_mmap:
+		if (result >= 0)
+			forget_guarded(gen, (uint64_t)result, (uint64_t)result + args[1]);
+		break;
+	case TRACE_CALL_mremap:
+		moved_guards = !(args[1] >> 47) && meets_guards(gen, args[0], args[0] + args[1]);
+		if (result >= 0 && (uint64_t)result != args[0])
+			forget_guarded(gen, (uint64_t)result, (uint64_t)result + args[2]);
+		/* a move of several areas may have stopped half way */
+		if (moved_guards && args[3] & SEAM_MREMAP_FIXED && !(args[2] >> 47))
+			add_guarded(gen, args[4], args[4] + args[2]);
+		if (moved_guards && result >= 0)
+			add_guarded(gen, (uint64_t)result, (uint64_t)result + args[2]);
+		break;
+	default:
+		break;
+	}
+	if (op->call == TRACE_CALL_mremap && result >= 0)
+		learn_growth(gen, world, args, (uint64_t)result);
+}
