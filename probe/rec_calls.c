@@ -114,10 +114,11 @@ static bool is_asleep(pid_t tid)
 
 static bool waits_too_long(const struct rec_task *task, uint64_t now_ns)
 {
-	const struct rec_task *caller = task->space->caller;
+	const struct rec_task *caller;
 
 	if (!task->is_held || now_ns - task->waiting_ns < HOLD_NS)
 		return false;
+	caller = task->space->caller;
 	return !caller || now_ns - task->waiting_ns > HOLD_MAX_NS || is_asleep(caller->tid);
 }
 

@@ -152,10 +152,18 @@ static uint64_t end_of(uint64_t addr, uint64_t len)
 	return (addr + len + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
+/* The areas that lie across either end of the range; most often one query tells that there is none. */
 static void ask_cuts(struct rec *rec, const struct rec_task *task, uint64_t addr, uint64_t len)
 {
-	ask_cut(rec, task, addr);
-	ask_cut(rec, task, end_of(addr, len));
+	uint64_t end = end_of(addr, len);
+	struct procmap_area area;
+
+	if (procmap_find(rec_maps_fd(task), addr, &area) != 1 || area.start >= end)
+		return;
+	if (area.start < addr || area.end > end)
+		ask_area(rec, task, &area);
+	if (area.end < end)
+		ask_cut(rec, task, end);
 }
 
 void rec_ask_before(struct rec *rec, const struct rec_task *task, const struct rec_call *call)
