@@ -241,6 +241,10 @@ static int explain_start(const struct options *options, int err)
 {
 	const char *why = strerror(-err);
 
+	if (err == -ENOSYS)
+		return cmd_fail(
+			EXIT_SEAM_FAILED,
+			"recording needs PTRACE_GET_SYSCALL_INFO, which came with Linux 5.3");
 	if (options->pid && err == -EPERM)
 		return cmd_fail(
 			EXIT_SEAM_FAILED,

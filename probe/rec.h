@@ -136,7 +136,7 @@ struct rec {
 	struct rec_task *chains[REC_CHAINS];
 	unsigned int nr_tasks, nr_waiting;
 	struct rec_status batch[REC_BATCH]; /* told, and not handled yet: [batch_at, nr_batch) */
-	unsigned int batch_at, nr_batch;
+	unsigned int batch_at, nr_batch, nr_waits;
 	uint32_t nr_spaces;
 	struct rec_held *held[REC_HELD_CHAINS];
 	struct rec_file described;

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@
 #define MUTE_PARENT_NS UINT64_C(10000000000)
 #define DETACH_NS UINT64_C(1000000000)
 #define SYSCALL_STOP (SIGTRAP | 0x80)
+#define ALL_STOPS 16 /* so often all are taken that there are */
 
 /* ---- signals to the recorder ---- */
 
@@ -56,7 +58,18 @@ static void on_tick(int sig)
 {
 }
 
-static void take_signals(void)
+/* Each process of the tree takes three descriptors here; the program has its own limit by now. */
+static void raise_own_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void take_over(void)
 {
 	static const int ending[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 	struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
@@ -72,6 +85,7 @@ static void take_signals(void)
 	sigaction(SIGCHLD, &(struct sigaction) { .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP },
 		  NULL);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise_own_limit();
 	signal(SIGPIPE, SIG_IGN); /* nobody reads our messages any more */
 }
 
@@ -220,6 +234,20 @@ static bool take_told(struct rec *rec, pid_t tid, int *ret_status)
 	return false;
 }
 
+/* The first status of a child; 0 when there is none. */
+static int wait_for_child(struct rec *rec, pid_t tid)
+{
+	int status = 0;
+	pid_t got;
+
+	if (take_told(rec, tid, &status))
+		return status;
+	do
+		got = waitpid(tid, &status, __WALL);
+	while (got < 0 && errno == EINTR);
+	return got == tid ? status : 0;
+}
+
 /*
  * The parent stands at its event. Its child stops before it has run at all; that is waited for here,
  * so that its space is told before the parent goes on.
@@ -228,14 +256,11 @@ static void on_birth(struct rec *rec, struct rec_task *parent, int event)
 {
 	pid_t tid = (pid_t)event_message(parent->tid);
 	struct rec_task *child = tid ? rec_add_task(rec, tid) : NULL;
-	int status = 0;
 
 	if (!child || child->process)
 		return;
 	if (!child->started) {
-		if (!take_told(rec, tid, &status) && waitpid(tid, &status, __WALL) != tid)
-			status = 0;
-		if (!WIFSTOPPED(status)) { /* killed before it ran */
+		if (!WIFSTOPPED(wait_for_child(rec, tid))) { /* killed before it ran */
 			rec_drop_task(rec, child);
 			return;
 		}
@@ -533,8 +558,9 @@ static bool let_go(struct rec *rec)
 }
 
 /*
- * Waits for the next stop, and takes all that there are at this moment: waitpid looks at the tasks in
- * one and the same order each time, so that busy ones would keep others from ever being seen.
+ * Waits for the next stop. From time to time all that there are at this moment are taken: waitpid
+ * looks at the tasks in one and the same order each time, so that busy ones would keep others from
+ * ever being seen. Not each time, since a look that finds no more goes through all tasks.
  */
 static int gather_batch(struct rec *rec)
 {
@@ -548,7 +574,7 @@ static int gather_batch(struct rec *rec)
 			break;
 		next++;
 		rec->nr_batch++;
-		if (rec->nr_tasks == 1)
+		if (rec->nr_tasks == 1 || (rec->nr_batch == 1 && ++rec->nr_waits % ALL_STOPS))
 			break;
 		flags = __WALL | WNOHANG;
 	}
@@ -620,7 +646,7 @@ static int run_launched(struct rec *rec)
 	rec_set_process(task, rec_add_process(rec, task->tid));
 	rec->result->threads++;
 	signalled.program = rec->launch.pid;
-	take_signals();
+	take_over();
 	rec->side = side_open(rec->launch.pid);
 	rec->began_ns = clock_ns();
 	launch_open_gate(&rec->launch);
@@ -744,7 +770,7 @@ static int follow_attached(struct rec *rec, struct rec_process *process)
 	if (!space)
 		return -ENOMEM;
 	signalled.wake = rec->options->pid;
-	take_signals();
+	take_over();
 	gather(rec);
 	begin_attached(rec, space);
 	follow(rec);
@@ -775,6 +801,16 @@ static uint64_t own_cpu_ns(void)
 	       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000;
 }
 
+/* PTRACE_GET_SYSCALL_INFO came with 5.3. */
+static bool kernel_is_too_old(void)
+{
+	struct utsname name;
+	unsigned int major, minor;
+
+	return !uname(&name) && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
+	       (major < 5 || (major == 5 && minor < 3));
+}
+
 int record_run(const struct record_options *options, struct record_result *ret_result)
 {
 	struct rec *rec = calloc(1, sizeof(*rec));
@@ -784,6 +820,10 @@ int record_run(const struct record_options *options, struct record_result *ret_r
 	*ret_result = (struct record_result) { 0 };
 	if (!rec)
 		return -ENOMEM;
+	if (kernel_is_too_old()) {
+		free(rec);
+		return -ENOSYS;
+	}
 	rec->options = options;
 	rec->result = ret_result;
 	rec->no_touches = !rec_can_ask();
