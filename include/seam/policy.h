@@ -44,6 +44,8 @@ extern "C" {
 	  "mremap DONTUNMAP unlocks only what it copies; the copy does not join its "              \
 	  "source: 1 nor, beside it, anything (6.1.192), 2 but others (7.2-)")                     \
 	X(dontunmap_account, "what DONTUNMAP leaves loses VM_ACCOUNT (6.16)")                      \
+	X(dontunmap_marks,                                                                         \
+	  "DONTUNMAP out of the middle marks the area behind with VM_ACCOUNT (-5.14)")             \
 	X(dontunmap_locked, "what DONTUNMAP copies is counted as locked (5.15-)")                  \
 	/* calls */                                                                                \
 	X(clear_first, "MAP_FIXED has cleared the range when it cannot be charged (-6.11)")        \

@@ -285,6 +285,25 @@ static int unlock_source(struct seam_space *space, const struct remap *remap, st
 }
 
 /*
+ * Up to 5.14 a copy out of the middle of an accounted area took the area behind it for a rest of
+ * the source, and marked it as accounted.
+ */
+static int mark_next(struct seam_space *space, const struct remap *remap,
+		     const struct cursor *source)
+{
+	struct cursor next = *source;
+	struct area area;
+
+	index_load(&space->index, source, &area);
+	if (!rule(space, SEAM_RULE_dontunmap_marks) ||
+	    !(area_flags(space, &area) & SEAM_VM_ACCOUNT) || area.start >= remap->addr ||
+	    area.end <= remap->addr + remap->old_len || !index_next(&space->index, &next))
+		return 0;
+	index_load(&space->index, &next, &area);
+	return area_set_flags(space, &next, area_flags(space, &area) | SEAM_VM_ACCOUNT);
+}
+
+/*
  * The source stays, without its pages: if all of it was copied to an area of its own it is as if
  * never faulted (6.18 dontunmap_complete), and since 7.2 numbered anew.
  */
@@ -311,7 +330,7 @@ static int leave_source(struct seam_space *space, const struct remap *remap)
 	err = area_store(space, &cursor, &area);
 	if (!err && rule(space, SEAM_RULE_dontunmap_account) && flags & SEAM_VM_ACCOUNT)
 		err = area_set_flags(space, &cursor, flags & ~SEAM_VM_ACCOUNT);
-	return err;
+	return err ? err : mark_next(space, remap, &cursor);
 }
 
 /* What the source was charged goes over to the copy. If it cannot be cut it stays, silently. */

@@ -18,6 +18,7 @@ const struct seam_policy policy_linux_5_10 = {
 		RULE(close, 1),
 		RULE(special, 1),
 		RULE(clear_first, 1),
+		RULE(dontunmap_marks, 1),
 		RULE(dontunmap, 1),
 		RULE(mremap_room, 1),
 		RULE(advices, 1),
