@@ -223,7 +223,7 @@ static int in_world(const struct root *root, uint32_t kind, void (*work)(const s
 /* Most runs of episodes are by an ordinary process, with and without rights; some by odd ones. */
 static uint32_t kind_of(uint64_t number)
 {
-	uint32_t rights = number % 2 ? WORLD_NO_RIGHTS : 0;
+	uint32_t rights = number % 2 ? WORLD(no_rights) : 0;
 
 	return rights | (number % 4 == 3 ? (uint32_t)(number / 4) % WORLD_KINDS & ~1u : 0);
 }
@@ -237,7 +237,9 @@ int run_random(struct run *run, const struct run_options *options)
 	if (err)
 		fail(run, "files for the calls", err);
 	for (uint64_t i = 0; !err && !is_over(run, options); i++)
-		err = in_world(&root, kind_of(i + options->seed), play_episodes);
+		err = in_world(&root,
+			       options->any_kind ? kind_of(i + options->seed) : options->kind,
+			       play_episodes);
 	return err;
 }
 
@@ -250,5 +252,5 @@ int run_scripts(struct run *run, const struct run_options *options,
 
 	if (err)
 		fail(run, "files for the calls", err);
-	return err ? err : in_world(&root, 0, play_all_given);
+	return err ? err : in_world(&root, options->kind, play_all_given);
 }

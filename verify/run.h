@@ -21,6 +21,8 @@ struct run_options {
 	uint64_t seed;
 	uint64_t only;	     /* kinds of call, a bit each; 0 all */
 	uint64_t area_limit; /* every episode under a limit of so many areas; 0 now and then */
+	uint32_t kind;	     /* WORLD(): what the processes are; see any_kind */
+	bool any_kind;	     /* random calls: all in turn */
 	bool stop;	     /* at the first mismatch */
 	const struct host *host;
 	const struct seam_policy *policy;
@@ -30,7 +32,7 @@ struct run_options {
 
 struct finding {
 	struct mismatch mismatch;
-	uint32_t kind;	      /* WORLD_*: what the process was */
+	uint32_t kind;	      /* WORLD(): what the process was */
 	char name[64];	      /* of the script that was given */
 	struct script script; /* the shortest that shows it */
 };

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
@@ -200,6 +201,44 @@ static int adopt_all(struct world *world)
 	return r;
 }
 
+static const char *const property_names[] = {
+#define WORLD_NAME(name, text) text,
+	WORLD_PROPERTIES(WORLD_NAME)
+#undef WORLD_NAME
+};
+
+char *world_kind_text(char *buf, uint32_t kind)
+{
+	size_t len = 0;
+
+	buf[0] = 0;
+	for (int i = 0; i < NR_WORLD_PROPERTIES; i++)
+		if (kind >> i & 1)
+			len += (size_t)snprintf(buf + len, WORLD_TEXT_SIZE - len, "%s%s",
+						len ? "," : "", property_names[i]);
+	return buf;
+}
+
+bool world_kind_read(const char *list, uint32_t *ret_kind)
+{
+	size_t len;
+	int i;
+
+	*ret_kind = 0;
+	for (const char *word = list;; word += len + 1) {
+		len = strcspn(word, ",");
+		for (i = 0; i < NR_WORLD_PROPERTIES; i++)
+			if (strlen(property_names[i]) == len &&
+			    !memcmp(property_names[i], word, len))
+				break;
+		if (i == NR_WORLD_PROPERTIES)
+			return false;
+		*ret_kind |= 1u << i;
+		if (!word[len])
+			return true;
+	}
+}
+
 static int drop_rights(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -214,15 +253,15 @@ static void become_kind(struct world *world, uint32_t kind)
 	int persona = personality(0xffffffff);
 
 	world->kind = 0;
-	if (kind & WORLD_NO_RIGHTS && !drop_rights())
-		world->kind |= WORLD_NO_RIGHTS;
-	if (kind & WORLD_MERGE_ANY && !prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0))
-		world->kind |= WORLD_MERGE_ANY;
-	if (kind & WORLD_MDWE && !prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0))
-		world->kind |= WORLD_MDWE;
-	if (kind & WORLD_READ_EXEC && persona != -1 &&
+	if (kind & WORLD(no_rights) && !drop_rights())
+		world->kind |= WORLD(no_rights);
+	if (kind & WORLD(merge_any) && !prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0))
+		world->kind |= WORLD(merge_any);
+	if (kind & WORLD(mdwe) && !prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0))
+		world->kind |= WORLD(mdwe);
+	if (kind & WORLD(read_exec) && persona != -1 &&
 	    personality((unsigned int)persona | READ_IMPLIES_EXEC) != -1)
-		world->kind |= WORLD_READ_EXEC;
+		world->kind |= WORLD(read_exec);
 }
 
 static int make_space(struct world *world, const struct seam_policy *policy)
@@ -230,13 +269,13 @@ static int make_space(struct world *world, const struct seam_policy *policy)
 	struct seam_space_options options = world->host->options;
 	struct seam_alloc alloc = pool_alloc(world->pool);
 
-	if (world->kind & WORLD_NO_RIGHTS)
+	if (world->kind & WORLD(no_rights))
 		options.may = 0;
-	if (world->kind & WORLD_MERGE_ANY)
+	if (world->kind & WORLD(merge_any))
 		options.flags |= SEAM_SPACE_MERGE_ANY;
-	if (world->kind & WORLD_MDWE)
+	if (world->kind & WORLD(mdwe))
 		options.flags |= SEAM_SPACE_MDWE;
-	if (world->kind & WORLD_READ_EXEC)
+	if (world->kind & WORLD(read_exec))
 		options.flags |= SEAM_SPACE_READ_IMPLIES_EXEC;
 	options.policy = policy;
 	options.alloc = &alloc;
@@ -346,7 +385,7 @@ static int fill_one(struct world *world, uint64_t number)
 		.end = FILL + (number + 1) * PAGE_SIZE,
 		.flags = SEAM_VM_MAYREAD | SEAM_VM_MAYWRITE | SEAM_VM_MAYEXEC |
 			 (readable ? SEAM_VM_READ : 0) |
-			 (readable && world->kind & WORLD_READ_EXEC ? SEAM_VM_EXEC : 0),
+			 (readable && world->kind & WORLD(read_exec) ? SEAM_VM_EXEC : 0),
 		.pgoff = FILL / PAGE_SIZE + number,
 	};
 

@@ -24,16 +24,31 @@ struct range {
 	uint64_t start, end;
 };
 
-/* What a process is beforehand; runs take turns. */
-#define WORLD_NO_RIGHTS 0x1u /* without the capabilities that move limits */
-#define WORLD_MERGE_ANY 0x2u /* PR_SET_MEMORY_MERGE */
-#define WORLD_MDWE 0x4u	     /* PR_SET_MDWE */
-#define WORLD_READ_EXEC 0x8u /* personality READ_IMPLIES_EXEC */
-#define WORLD_KINDS 0x10u
+/* What a process is beforehand, a bit each: X(name, "for people"). Random runs take turns. */
+#define WORLD_PROPERTIES(X)                                                                        \
+	X(no_rights, "no-rights") /* without the capabilities that move limits */                  \
+	X(merge_any, "merge-any") /* PR_SET_MEMORY_MERGE */                                        \
+	X(mdwe, "mdwe")		  /* PR_SET_MDWE */                                                \
+	X(read_exec, "read-exec") /* personality READ_IMPLIES_EXEC */
+
+enum world_property {
+#define WORLD_ENUM(name, text) WORLD_BIT_##name,
+	WORLD_PROPERTIES(WORLD_ENUM)
+#undef WORLD_ENUM
+		NR_WORLD_PROPERTIES
+};
+#define WORLD(name) (1u << WORLD_BIT_##name)
+#define WORLD_KINDS (1u << NR_WORLD_PROPERTIES)
+#define WORLD_TEXT_SIZE 64
+
+/* "no-rights,mdwe"; "" for none. Returns @buf (WORLD_TEXT_SIZE). */
+char *world_kind_text(char *buf, uint32_t kind);
+/* False when a word of the list is no property. */
+bool world_kind_read(const char *list, uint32_t *ret_kind);
 
 struct world {
 	const struct host *host;
-	uint32_t kind; /* WORLD_* */
+	uint32_t kind; /* WORLD() */
 	bool filled;   /* an area limit is modelled by areas that fill the rest */
 	uint64_t filled_to;
 	struct pool *pool; /* at its own beginning */

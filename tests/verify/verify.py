@@ -85,9 +85,10 @@ def test_reports():
         mismatch = found['mismatches'][0]
         ok(all(mismatch[key] for key in ('call', 'expected', 'found')), 'and told')
         path = write('shown.ops', mismatch['script'])
-        again = verify('--kernel', kernel, path)
+        kind = ['--as', mismatch['process']] if mismatch['process'] else []
+        again = verify(*kind, '--kernel', kernel, path)
         ok(again.returncode == 1, 'its script shows it again', mismatch['script'], again.stdout)
-        ok(verify(path).returncode == 0, 'and is right under linux-host', mismatch['script'])
+        ok(verify(*kind, path).returncode == 0, 'and is right under linux-host', mismatch['script'])
         ok(len(mismatch['script'].splitlines()) <= 40, 'and is short', mismatch['script'])
     test_c()
     run = verify('--random', '1000', '--tap')

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What seam verify says: text, JSON, KTAP, C. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/verify.h"
+#include "face/json.h"
+#include "ui/table.h"
+#include "verify/emit.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* "expected" and "found" may have lines: each behind a mark. */
+static void print_marked(FILE *out, const char *title, const char *text)
+{
+	fprintf(out, "# %s: ", title);
+	for (; *text; text++) {
+		if (*text != '\n')
+			fputc(*text, out);
+		else if (text[1])
+			fputs("\n#   ", out);
+	}
+	fputc('\n', out);
+}
+
+static void print_mismatch(const struct finding *finding, FILE *out)
+{
+	char kind[WORLD_TEXT_SIZE];
+
+	fputc('\n', out);
+	if (finding->name[0])
+		print_marked(out, "script", finding->name);
+	if (finding->kind)
+		print_marked(out, "process (--as)", world_kind_text(kind, finding->kind));
+	print_marked(out, "call", finding->mismatch.call);
+	print_marked(out, "model", finding->mismatch.expected);
+	print_marked(out, "kernel", finding->mismatch.found);
+	script_print(&finding->script, "", out);
+}
+
+static void print_random(const struct verify_session *session, const struct run *run, FILE *out)
+{
+	uint64_t rate = session->ns ? run->checked * NS_PER_S / session->ns : 0;
+	char text[SHORT_TEXT];
+
+	fprintf(out,
+		"seed %" PRIu64 ", %s calls/s, the whole map with all flags compared %" PRIu64
+		" times\n",
+		session->options->seed, count_text(text, rate), run->whole);
+}
+
+static void print_text(const struct verify_session *session, const struct run *run, FILE *out)
+{
+	char calls[SHORT_TEXT], mismatches[SHORT_TEXT];
+
+	if (run->failed[0])
+		fputs("broken off: ", out);
+	fprintf(out, "%s calls checked against %s under %s (vector %08" PRIx32 "): %s mismatch%s\n",
+		count_text(calls, run->checked), session->host.release, session->policy.name,
+		seam_policy_vector(&session->policy), count_text(mismatches, run->nr_findings),
+		run->nr_findings == 1 ? "" : "es");
+	if (session->options->random)
+		print_random(session, run, out);
+	if (run->skipped && !session->options->random)
+		fprintf(out, "%" PRIu64 " operations not made: they name what is not there\n",
+			run->skipped);
+	for (uint32_t i = 0; i < run->nr_findings; i++)
+		print_mismatch(&run->finding[i], out);
+}
+
+static int status_of(const struct run *run)
+{
+	if (run->failed[0])
+		return EXIT_SEAM_FAILED;
+	return run->nr_findings ? EXIT_FAILED : EXIT_DONE;
+}
+
+static void print_json_mismatch(struct json *json, const struct finding *finding)
+{
+	char kind[WORLD_TEXT_SIZE], *text = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&text, &size);
+
+	json_open(json, NULL, '{');
+	if (finding->name[0])
+		json_string(json, "name", finding->name);
+	json_string(json, "process", world_kind_text(kind, finding->kind));
+	json_string(json, "call", finding->mismatch.call);
+	json_string(json, "expected", finding->mismatch.expected);
+	json_string(json, "found", finding->mismatch.found);
+	if (memory) {
+		script_print(&finding->script, "", memory);
+		fclose(memory);
+	}
+	json_string(json, "script", text);
+	free(text);
+	json_close(json, '}');
+}
+
+static void print_json(const struct verify_session *session, const struct run *run, FILE *out)
+{
+	struct json json;
+
+	json_report(&json, out, "verify");
+	json_string(&json, "kernel", session->policy.name);
+	json_vector(&json, "vector", seam_policy_vector(&session->policy));
+	json_string(&json, "release", session->host.release);
+	json_uint(&json, "calls", run->calls);
+	json_uint(&json, "checked", run->checked);
+	json_uint(&json, "undetermined", run->undetermined);
+	json_uint(&json, "whole_maps", run->whole);
+	json_uint(&json, "seed", session->options->seed);
+	json_uint(&json, "time_ns", session->ns);
+	json_int(&json, "status", status_of(run));
+	json_string(&json, "failed", run->failed[0] ? run->failed : NULL);
+	json_open(&json, "mismatches", '[');
+	for (uint32_t i = 0; i < run->nr_findings; i++)
+		print_json_mismatch(&json, &run->finding[i]);
+	json_close(&json, ']');
+	json_close(&json, '}');
+	json_end(&json);
+}
+
+/* KTAP: one test, and what did not agree behind it. */
+static void print_tap(const struct verify_session *session, const struct run *run, FILE *out)
+{
+	const char *what = session->options->random ? "random calls" : session->options->script;
+
+	fputs("KTAP version 1\n1..1\n", out);
+	if (run->failed[0])
+		fprintf(out, "not ok 1 %s # %s\n", what, run->failed);
+	else
+		fprintf(out, "%sok 1 %s: %" PRIu64 " calls under %s, seed %" PRIu64 "\n",
+			run->nr_findings ? "not " : "", what, run->checked, session->policy.name,
+			session->options->seed);
+	for (uint32_t i = 0; i < run->nr_findings; i++) {
+		print_marked(out, "call", run->finding[i].mismatch.call);
+		print_marked(out, "model", run->finding[i].mismatch.expected);
+		print_marked(out, "kernel", run->finding[i].mismatch.found);
+		print_marked(out, "script", "");
+		script_print(&run->finding[i].script, "#   ", out);
+	}
+}
+
+static void print_c(const struct run *run, FILE *out)
+{
+	if (run->nr_findings)
+		emit_c(&run->finding[0].script, &run->finding[0].mismatch, out);
+	else
+		emit_c(&run->play.script, NULL, out);
+}
+
+int verify_report(const struct verify_session *session, const struct run *run)
+{
+	FILE *out = cmd_open_output(session->options->output, stdout);
+
+	if (!out)
+		return EXIT_SEAM_FAILED;
+	if (session->options->json)
+		print_json(session, run, out);
+	else if (session->options->tap)
+		print_tap(session, run, out);
+	else if (session->options->emit_c)
+		print_c(run, out);
+	else
+		print_text(session, run, out);
+	if (cmd_close_output(out, session->options->output))
+		return EXIT_SEAM_FAILED;
+	return status_of(run);
+}
