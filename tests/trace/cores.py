@@ -39,8 +39,8 @@ def core(areas, bits=64, big=False, comm='cored', files=True, extended=False, du
         if bits == 64:
             return struct.pack(e + 'II6Q', kind, flags, offset, vaddr, 0, filesz, memsz, 4096)
         return struct.pack(e + '8I', kind, offset, vaddr, 0, filesz, memsz, flags, 4096)
-    out += entry(PT_NOTE, 0, at, 0, len(notes), 0)
+    parts = [out, entry(PT_NOTE, 0, at, 0, len(notes), 0)]
     for a in loads:
         flags = 4 * (a[2][0] == 'r') + 2 * (a[2][1] == 'w') + (a[2][2] == 'x')
-        out += entry(PT_LOAD, flags, at + len(notes), a[0], 0, a[1] - a[0])
-    return out + notes
+        parts.append(entry(PT_LOAD, flags, at + len(notes), a[0], 0, a[1] - a[0]))
+    return b''.join(parts) + notes
