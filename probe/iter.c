@@ -69,30 +69,40 @@ static int refuse(char *why, int err, const char *what)
 	return err;
 }
 
-/* The records one after the other, each checked to lie whole within what was read. */
+/*
+ * The records one after the other, each checked to lie whole within what was read. They follow one
+ * another without padding, so each head is copied to where it is aligned.
+ */
 struct walk {
 	const char *at, *end;
+	struct mm_record mm;	 /* of the areas that follow; kind 0: none yet */
+	struct area_record area; /* the present one */
+	const char *texts;	 /* its name and path */
 };
 
-static const struct area_record *next_area(struct walk *walk, const struct mm_record **ret_mm)
+static bool next_area(struct walk *walk)
 {
 	while (walk->at < walk->end) {
 		size_t left = (size_t)(walk->end - walk->at);
-		const struct mm_record *mm = (const void *)walk->at;
-		const struct area_record *area = (const void *)walk->at;
+		unsigned int kind;
 
-		if (left >= sizeof(*mm) && mm->kind == RECORD_MM) {
-			*ret_mm = mm;
-			walk->at += sizeof(*mm);
+		if (left < sizeof(walk->area))
+			return false;
+		memcpy(&kind, walk->at, sizeof(kind));
+		if (kind == RECORD_MM && left >= sizeof(walk->mm)) {
+			memcpy(&walk->mm, walk->at, sizeof(walk->mm));
+			walk->at += sizeof(walk->mm);
 			continue;
 		}
-		if (left < sizeof(*area) || area->kind != RECORD_AREA ||
-		    area->size < sizeof(*area) || area->size > left)
-			return NULL;
-		walk->at += area->size;
-		return area;
+		memcpy(&walk->area, walk->at, sizeof(walk->area));
+		if (kind != RECORD_AREA || walk->area.size < sizeof(walk->area) ||
+		    walk->area.size > left)
+			return false;
+		walk->texts = walk->at + sizeof(walk->area);
+		walk->at += walk->area.size;
+		return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* The kernel fills at most this much a read, with whole records (kernel/bpf/bpf_iter.c). */
@@ -181,15 +191,14 @@ static int run_iterator(struct bpf_program *program, const struct bpf_iter_attac
  */
 static bool areas_go_on(const struct bytes *bytes, size_t from, void *ctx)
 {
-	struct walk walk = { bytes->data + from, bytes->data + bytes->size };
-	const struct mm_record *mm = NULL;
-	const struct area_record *area = next_area(&walk, &mm);
+	struct walk walk = { .at = bytes->data + from, .end = bytes->data + bytes->size };
 	uint64_t *last_start = ctx;
 
-	if (!area || (*last_start && area->start <= *last_start))
+	if (!next_area(&walk) || (*last_start && walk.area.start <= *last_start))
 		return false;
-	for (; area; area = next_area(&walk, &mm))
-		*last_start = area->start;
+	do {
+		*last_start = walk.area.start;
+	} while (next_area(&walk));
 	return true;
 }
 
@@ -273,11 +282,11 @@ static const char *keep_text(struct snapshot *snapshot, struct identities *ids, 
 	return number ? kept : "";
 }
 
-static void convert(const struct area_record *record, const struct mm_record *mm,
-		    struct snapshot *snapshot, struct identities *ids)
+static void convert(const struct walk *walk, struct snapshot *snapshot, struct identities *ids)
 {
+	const struct area_record *record = &walk->area;
 	struct snapshot_area *ret = &snapshot->areas[snapshot->nr_areas++];
-	const char *texts = (const char *)(record + 1);
+	const char *texts = walk->texts;
 	uint32_t file = number_of(ids, &ids->file, record->file);
 
 	*ret = (struct snapshot_area){
@@ -308,7 +317,7 @@ static void convert(const struct area_record *record, const struct mm_record *mm
 	else if (record->name_len)
 		ret->name = keep_text(snapshot, ids, texts, &ret->area.name);
 	else
-		ret->name = special_name(record, mm);
+		ret->name = special_name(record, &walk->mm);
 }
 
 static uint32_t seen_fields(uint32_t lacks)
@@ -322,23 +331,22 @@ static uint32_t seen_fields(uint32_t lacks)
 
 static int to_snapshot(const struct bytes *bytes, struct snapshot *ret)
 {
-	struct walk walk = { bytes->data, bytes->data + bytes->size };
-	const struct mm_record *mm = NULL;
-	const struct area_record *area;
+	struct walk walk = { .at = bytes->data, .end = bytes->data + bytes->size };
+	const struct mm_record *mm = &walk.mm;
 	struct identities ids = { 0 };
 	size_t nr = 0;
 
-	while (next_area(&walk, &mm))
+	while (next_area(&walk))
 		nr++;
-	if (!mm || !nr)
+	if (!mm->kind || !nr)
 		return -ESRCH;
 	memset(ret, 0, sizeof(*ret));
 	ret->areas = calloc(nr, sizeof(*ret->areas));
 	ids.paths = calloc(nr + 1, sizeof(*ids.paths));
 	ids.no_memory = !ret->areas || !ids.paths;
 	walk.at = bytes->data;
-	while (!ids.no_memory && ret->nr_areas < nr && (area = next_area(&walk, &mm)))
-		convert(area, mm, ret, &ids);
+	while (!ids.no_memory && ret->nr_areas < nr && next_area(&walk))
+		convert(&walk, ret, &ids);
 	free_identities(&ids);
 	if (ids.no_memory) {
 		snapshot_free(ret);
