@@ -78,6 +78,13 @@ static void locked_copy(struct seam_space *space)
 	seam_space_mlock(space, AT(20), 2 * PAGE, 0);
 }
 
+static void copied_from_the_middle(struct seam_space *space)
+{
+	map(space, 0, 3, RW, 0);
+	map(space, 4, 1, R, 0);
+	remap(space, 1, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_DONTUNMAP | SEAM_MREMAP_FIXED, 10);
+}
+
 static void populated_over_a_hole(struct seam_space *space)
 {
 	map(space, 0, 1, RW, 0);
@@ -105,6 +112,10 @@ static const struct {
 	  locked_copy,
 	  { "0-2rwA 10-12rwLA:1 20-22--L", NULL, NULL, "0-2rw 10-12rwLA:1 20-22--",
 	    "0-2rwA 10-12rwLA:1 20-22--", NULL, NULL, NULL, "0-2rwA 10-12rwLA:1 20-22--L" } },
+	{ "a copy out of the middle, and the area behind",
+	  copied_from_the_middle,
+	  { "0-3rwA 4-5r-A 10-11rwA", "0-3rwA 4-5r- 10-11rwA", NULL, "0-3rw 4-5r- 10-11rwA",
+	    "0-3rwA 4-5r- 10-11rwA" } },
 	{ "two areas moved at once",
 	  several_moved,
 	  { "0-1rwA 1-2r-", NULL, NULL, NULL, "10-11rwA 11-12r-" } },
