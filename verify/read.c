@@ -126,35 +126,34 @@ static const char *take_name(char *line)
 
 int scripts_read(struct source *source, struct scripts *ret_scripts, struct trace_error *ret_error)
 {
-	struct scripts scripts = { .names = strndup(source->data, source->size) };
+	struct scripts *scripts = ret_scripts;
 	const char *at, *body, *name = "";
 	uint64_t line = 0, first = 0;
 	bool several = false;
 	int err = 0;
 
 	*ret_error = (struct trace_error) { 0 };
-	if (!scripts.names)
+	*scripts = (struct scripts) { .names = strndup(source->data, source->size) };
+	if (!scripts->names)
 		return -ENOMEM;
-	for (at = body = scripts.names; *at && !err; line++) {
+	for (at = body = scripts->names; *at && !err; line++) {
 		const char *next = next_line(at);
 
 		if (begins_script(at)) {
 			if (several)
-				err = add_script(&scripts, name, body, at, first, ret_error);
+				err = add_script(scripts, name, body, at, first, ret_error);
 			several = true;
-			name = take_name(scripts.names + (at - scripts.names));
+			name = take_name(scripts->names + (at - scripts->names));
 			body = next;
 			first = line + 1;
 		}
 		at = next;
 	}
 	if (!err)
-		err = add_script(&scripts, name, several ? body : scripts.names, at, first,
+		err = add_script(scripts, name, several ? body : scripts->names, at, first,
 				 ret_error);
 	if (err)
-		scripts_free(&scripts);
-	else
-		*ret_scripts = scripts;
+		scripts_free(scripts);
 	return err;
 }
 
@@ -164,4 +163,5 @@ void scripts_free(struct scripts *scripts)
 		free((void *)scripts->list[i].ops);
 	free(scripts->list);
 	free(scripts->names);
+	*scripts = (struct scripts) { 0 };
 }

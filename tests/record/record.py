@@ -248,13 +248,16 @@ def child_of(pid):
 
 # Stop and continue
 STOPPER = '''import os, signal
+held, go = os.pipe()
 pid = os.fork()
 if not pid:
     os.kill(os.getpid(), signal.SIGSTOP)
+    os.read(held, 1)  # ends only when the parent has seen it go on
     os._exit(6)
 stopped = os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1])
 os.kill(pid, signal.SIGCONT)
 continued = os.WIFCONTINUED(os.waitpid(pid, os.WCONTINUED)[1])
+os.write(go, b'!')
 print(stopped, continued, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))'''
 for mode, options in MODES.items():
     seen = record(sys.executable, '-c', STOPPER, options=options)
