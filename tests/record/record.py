@@ -294,7 +294,7 @@ attached = wait_until(lambda: state_of(subject.pid) == 't' or seam.poll() is not
 time.sleep(0.2)
 seam.send_signal(signal.SIGINT)
 err = seam.communicate(timeout=30)[1]
-stays = state_of(subject.pid)
+stays = 'T' if wait_until(lambda: state_of(subject.pid) == 'T') else state_of(subject.pid)
 os.kill(subject.pid, signal.SIGCONT)
 ok(attached and stays == 'T' and subject.wait(timeout=30) == 5, 'a stopped process stays stopped when it is let go', stays, err)
 seen = run(SEAM, 'record', '-o', DATA, '-p', str(os.getpid()))
