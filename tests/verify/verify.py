@@ -77,7 +77,10 @@ def test_reports():
             skip(f'-{rule} is noticed', 'this kernel has no such rule')
             continue
         kernel = f'linux-host,-{rule}'
-        status, found = report('--random', '200000', '--stop', '--kernel', kernel)
+        for seed in ('1', '2', '3', '4'):  # until one that a script alone shows again
+            status, found = report('--random', '200000', '--stop', '--seed', seed, '--kernel', kernel)
+            if status == 1 and found['mismatches'] and found['mismatches'][0]['call']:
+                break
         shown = ok(status == 1 and found['status'] == 1 and len(found['mismatches']) == 1,
                    f'{kernel} is noticed')
         if not shown:
