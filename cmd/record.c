@@ -299,9 +299,7 @@ static int record_into(const struct options *options, const struct output *outpu
 					 .pid = options->pid,
 					 .survive = options->survive,
 					 .stacks = options->stacks,
-					 .watch = print ? record_print_event : NULL,
-					 .watch_file = record_print_file,
-					 .watch_ctx = print,
+					 .watcher = print ? record_print_watcher(print) : NULL,
 					 .say = say };
 	struct record_result result;
 	uint64_t bytes;

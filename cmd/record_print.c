@@ -19,6 +19,7 @@
 
 struct record_print {
 	struct live *live;
+	struct record_watcher watcher;
 	pthread_t thread;
 	struct replay_kernel kernel;
 	struct replay_report report; /* its trace names the files */
@@ -195,6 +196,16 @@ static void *print_all(void *ctx)
 	return NULL;
 }
 
+static void give_event(void *ctx, const struct event *event, const struct record_stop *stop)
+{
+	live_give(((struct record_print *)ctx)->live, event);
+}
+
+static void give_file(void *ctx, uint32_t number, const struct trace_file *file)
+{
+	live_give_file(((struct record_print *)ctx)->live, number, file);
+}
+
 int record_print_start(const struct trace_host *host, struct record_print **ret_print)
 {
 	struct record_print *print = calloc(1, sizeof(*print));
@@ -203,6 +214,11 @@ int record_print_start(const struct trace_host *host, struct record_print **ret_
 
 	if (!print)
 		return cmd_fail(EXIT_SEAM_FAILED, "--print: %s", strerror(ENOMEM));
+	print->watcher = (struct record_watcher) {
+		.file = give_file,
+		.event = give_event,
+		.ctx = print,
+	};
 	print->kernel.recorded = true;
 	status = cmd_policy_of_release(&cmd_record, host->release, &print->kernel.policy);
 	if (status) {
@@ -226,14 +242,9 @@ int record_print_start(const struct trace_host *host, struct record_print **ret_
 	return 0;
 }
 
-void record_print_event(void *print, const struct event *event)
+const struct record_watcher *record_print_watcher(const struct record_print *print)
 {
-	live_give(((struct record_print *)print)->live, event);
-}
-
-void record_print_file(void *print, uint32_t number, const struct trace_file *file)
-{
-	live_give_file(((struct record_print *)print)->live, number, file);
+	return &print->watcher;
 }
 
 void record_print_end(struct record_print *print)

@@ -15,6 +15,7 @@
 #include "probe/launch.h"
 #include "probe/record.h"
 #include "trace/event.h"
+#include "trace/intern.h"
 
 /* An open file description that the tree maps, and our copy of its descriptor. */
 struct rec_held {
@@ -50,12 +51,14 @@ struct rec_space {
 	uint32_t number;
 	unsigned int nr_users; /* tasks */
 	uint64_t calls_since_truth;
-	uint64_t nr_areas;			 /* at the last look */
-	uint64_t born_ns;			 /* told by its EVENT_SPACE */
-	uint64_t stack;				 /* where the main stack started then */
-	uint64_t stack_end, grown_to;		 /* its end, and its start by later reports */
-	unsigned int nr_parked;			 /* of its users */
-	struct rec_task *caller;		 /* in a call that changes this map */
+	uint64_t truth_ns,
+		truth_cost_ns;	      /* when the map was last looked at, and how long it took */
+	uint64_t nr_areas;	      /* at the last look */
+	uint64_t born_ns;	      /* told by its EVENT_SPACE */
+	uint64_t stack;		      /* where the main stack started then */
+	uint64_t stack_end, grown_to; /* its end, and its start by later reports */
+	unsigned int nr_parked;	      /* of its users */
+	struct rec_task *caller;      /* in a call that changes this map */
 	struct rec_task *first_held, *last_held; /* wait for the caller at their entry */
 	int pagemap_fd, maps_fd;		 /* -1 not opened, -2 not to be had */
 	struct unwinder *unwinder;		 /* with stacks */
@@ -144,6 +147,12 @@ struct rec {
 	uint64_t nr_descriptions;
 	struct rec_areas *areas; /* rec_areas.c: buffers */
 	struct side *side;	 /* NULL: it does not open here */
+	struct intern files;	 /* their numbers, without a writer */
+};
+
+struct record_stop {
+	struct rec *rec;
+	const struct rec_task *task;
 };
 
 /* ---- rec_ptrace.c ---- */
@@ -157,6 +166,8 @@ void rec_write_in(struct rec *rec, const struct rec_task *task, const struct rec
 uint32_t rec_write_file(struct rec *rec, const struct trace_file *file);
 /* Bytes of a stopped task's memory; -1 unless all are there. */
 int rec_peek(pid_t tid, uint64_t addr, void *to, size_t size);
+/* Tells the watcher of a call at its entry. */
+void rec_tell_entry(struct rec *rec, const struct rec_task *task, const struct rec_call *call);
 /* Lets a stopped task go on, with @sig. */
 void rec_resume(struct rec *rec, struct rec_task *task, int sig);
 
@@ -243,8 +254,8 @@ void rec_write_truth(struct rec *rec, const struct rec_task *task);
 /* The growth of the space's stack since it was last seen, if there was any. */
 void rec_write_growth(struct rec *rec, const struct rec_task *task, struct rec_space *space,
 		      uint64_t stack);
-/* The whole map after something that no event tells. */
-void rec_write_change(struct rec *rec, const struct rec_task *task);
+/* The whole map after something that no event tells; @what names it, NULL where that is not known. */
+void rec_write_change(struct rec *rec, const struct rec_task *task, const char *what);
 /* A number for a name of memory as maps shows it, "[anon:NAME]"; 0 without memory. */
 uint32_t rec_name_number(struct rec *rec, const char *name);
 /* A new space with its areas, and the facts that stand beside them. */

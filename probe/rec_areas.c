@@ -279,6 +279,7 @@ int rec_look(struct rec *rec, const struct rec_task *task, enum rec_look look,
 	     const struct seam_area **ret_areas, size_t *ret_nr)
 {
 	struct rec_areas *areas = rec->areas;
+	uint64_t start_ns = clock_ns();
 	int err = read_text(areas, task->tid, look == REC_LOOK_MAPS ? "maps" : "smaps");
 
 	areas->nr_exec_files = 0;
@@ -294,6 +295,8 @@ int rec_look(struct rec *rec, const struct rec_task *task, enum rec_look look,
 	*ret_nr = areas->nr;
 	task->space->nr_areas = areas->nr;
 	task->space->calls_since_truth = 0;
+	task->space->truth_ns = clock_ns();
+	task->space->truth_cost_ns = task->space->truth_ns - start_ns;
 	if (areas->nr > rec->result->areas_peak)
 		rec->result->areas_peak = areas->nr;
 	return 0;
@@ -312,6 +315,15 @@ static int look_into(struct rec *rec, const struct rec_task *task, enum rec_look
 	if (look != REC_LOOK_MAPS)
 		event->sees |= SEES_FLAGS | SEES_PKEY;
 	return 0;
+}
+
+int record_look(const struct record_stop *stop, struct event *ret_truth)
+{
+	*ret_truth = (struct event) { .kind = EVENT_TRUTH };
+	if (!stop->task->space)
+		return -ESRCH;
+	ret_truth->space = stop->task->space->number;
+	return look_into(stop->rec, stop->task, REC_LOOK_FLAGS, ret_truth);
 }
 
 /*
@@ -351,9 +363,13 @@ void rec_write_areas(struct rec *rec, const struct rec_task *task, struct event 
 	rec_write(rec, task, event);
 }
 
-void rec_write_change(struct rec *rec, const struct rec_task *task)
+void rec_write_change(struct rec *rec, const struct rec_task *task, const char *what)
 {
-	struct event change = { .kind = EVENT_CHANGE, .arg = { 0, ~UINT64_C(0xfff) } };
+	struct event change = {
+		.kind = EVENT_CHANGE,
+		.arg = { 0, ~UINT64_C(0xfff) },
+		.text = what,
+	};
 
 	rec_write_areas(rec, task, &change, REC_LOOK_FLAGS);
 }
@@ -363,7 +379,8 @@ void rec_write_truth(struct rec *rec, const struct rec_task *task)
 	struct event truth = { .kind = EVENT_TRUTH };
 
 	if (task->space->calls_since_truth)
-		rec_write_areas(rec, task, &truth, REC_LOOK_MAPS);
+		rec_write_areas(rec, task, &truth,
+				rec->options->truth_calls ? REC_LOOK_FLAGS : REC_LOOK_MAPS);
 }
 
 /* Numbers 26, 27 and 45 to 47 of /proc/PID/stat, counted from 1; the second is in brackets. */

@@ -18,6 +18,7 @@
 #define HOLD_MAX_NS UINT64_C(5000000000) /* any */
 #define TRUTH_CALLS 4096		 /* calls between two checkpoints of a small map */
 #define TRUTH_AREAS 8			 /* and calls per area of a large one */
+#define TRUTH_SHARE 8			 /* where many are wanted: an eighth of the time at most */
 
 #define SET_VMA 0x53564d41 /* prctl(SET_VMA, ANON_NAME, addr, len, name) */
 #define ANON_NAME_MAX 80   /* 6.18 mm/madvise.c ANON_VMA_NAME_MAX_LEN, with the final 0 */
@@ -55,6 +56,7 @@ static void set_caller(struct rec *rec, struct rec_task *task)
 		call->stack = rec_stack(rec, task);
 	rec_before_unmap(rec, task, call);
 	rec_ask_before(rec, task, call);
+	rec_tell_entry(rec, task, call);
 	call->entry_ns = clock_ns();
 	rec_resume(rec, task, 0);
 }
@@ -243,7 +245,7 @@ static void write_result(struct rec *rec, struct rec_task *task, struct rec_call
 	case REC_CALL:
 		write_call(rec, task, call, result);
 		if (result >= 0 && is_opaque(call))
-			rec_write_change(rec, task);
+			rec_write_change(rec, task, trace_call_name(call->call));
 		break;
 	case REC_SETRLIMIT:
 	case REC_PRLIMIT:
@@ -252,19 +254,23 @@ static void write_result(struct rec *rec, struct rec_task *task, struct rec_call
 		break;
 	case REC_OPAQUE:
 		if (result >= 0)
-			rec_write_change(rec, task);
+			rec_write_change(rec, task, "io_destroy or set_mempolicy_home_node");
 		break;
 	default:
 		break;
 	}
 }
 
-static bool truth_is_due(const struct rec_space *space)
+static bool truth_is_due(const struct rec *rec, const struct rec_space *space)
 {
-	uint64_t calls = space->nr_areas * TRUTH_AREAS;
+	uint64_t calls = space->nr_areas * TRUTH_AREAS, wanted = rec->options->truth_calls;
 
-	return !space->caller &&
-	       space->calls_since_truth >= (calls > TRUTH_CALLS ? calls : TRUTH_CALLS);
+	if (space->caller)
+		return false;
+	if (wanted)
+		return space->calls_since_truth >= wanted &&
+		       clock_ns() - space->truth_ns >= TRUTH_SHARE * space->truth_cost_ns;
+	return space->calls_since_truth >= (calls > TRUTH_CALLS ? calls : TRUTH_CALLS);
 }
 
 static void end_call(struct rec_task *task)
@@ -289,7 +295,7 @@ void rec_call_left(struct rec *rec, struct rec_task *task, int64_t result)
 	end_call(task);
 	if (task->pending.kind == REC_CALL)
 		space->calls_since_truth++;
-	if (truth_is_due(space))
+	if (truth_is_due(rec, space))
 		rec_write_truth(rec, task);
 	start_next(rec, space);
 	rec_resume(rec, task, 0);

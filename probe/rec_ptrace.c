@@ -105,17 +105,21 @@ static void set_ticking(bool on)
 void rec_write_in(struct rec *rec, const struct rec_task *task, const struct rec_space *space,
 		  struct event *event)
 {
+	const struct record_watcher *watcher = rec->options->watcher;
+	const struct record_stop stop = { rec, task };
+
 	event->space = space ? space->number : 0;
 	event->pid = (uint32_t)(task->process ? task->process->pid : task->tid);
 	event->tid = (uint32_t)task->tid;
 	if (!event->time_ns)
 		event->time_ns = clock_ns() - rec->began_ns;
-	if (data_write(rec->options->writer, event) && !rec->result->write_err) {
+	if (rec->options->writer && data_write(rec->options->writer, event) &&
+	    !rec->result->write_err) {
 		rec->result->write_err = data_writer_error(rec->options->writer);
 		rec->options->say("the recording ends here, the program goes on");
 	}
-	if (rec->options->watch)
-		rec->options->watch(rec->options->watch_ctx, event);
+	if (watcher && watcher->event)
+		watcher->event(watcher->ctx, event, &stop);
 }
 
 void rec_write(struct rec *rec, const struct rec_task *task, struct event *event)
@@ -123,12 +127,50 @@ void rec_write(struct rec *rec, const struct rec_task *task, struct event *event
 	rec_write_in(rec, task, task->space, event);
 }
 
+void rec_tell_entry(struct rec *rec, const struct rec_task *task, const struct rec_call *call)
+{
+	const struct record_watcher *watcher = rec->options->watcher;
+	struct event event = {
+		.kind = EVENT_CALL,
+		.call = call->call,
+		.flags = call->flags | EVENT_NO_RESULT,
+		.space = task->space->number,
+		.pid = (uint32_t)(task->process ? task->process->pid : task->tid),
+		.tid = (uint32_t)task->tid,
+	};
+
+	if (call->kind != REC_CALL || !watcher || !watcher->before_call)
+		return;
+	memcpy(event.arg, call->arg, sizeof(event.arg));
+	watcher->before_call(watcher->ctx, &event, &(struct record_stop) { rec, task });
+}
+
+/* Without a writer, which numbers them itself: by all that tells two files apart. */
+static uint32_t number_file(struct rec *rec, const struct trace_file *file)
+{
+	struct rec_file key;
+	size_t len = strnlen(file->path, sizeof(key.path));
+	bool is_new;
+
+	memset(&key.file, 0, sizeof(key.file));
+	key.file.dev = file->dev;
+	key.file.ino = file->ino;
+	key.file.description = file->description;
+	key.file.traits = file->traits;
+	key.file.known = file->known;
+	memcpy(key.path, file->path, len);
+	return intern_number(&rec->files, &key, offsetof(struct rec_file, path) + len, UINT32_MAX,
+			     &is_new);
+}
+
 uint32_t rec_write_file(struct rec *rec, const struct trace_file *file)
 {
-	uint32_t number = data_write_file(rec->options->writer, file);
+	const struct record_watcher *watcher = rec->options->watcher;
+	uint32_t number = rec->options->writer ? data_write_file(rec->options->writer, file)
+					       : number_file(rec, file);
 
-	if (rec->options->watch)
-		rec->options->watch_file(rec->options->watch_ctx, number, file);
+	if (watcher && watcher->file)
+		watcher->file(watcher->ctx, number, file);
 	return number;
 }
 
@@ -832,6 +874,7 @@ int record_run(const struct record_options *options, struct record_result *ret_r
 		err = options->argv ? run_launched(rec) : run_attached(rec);
 	rec_free_tasks(rec);
 	rec_areas_free(rec);
+	intern_free(&rec->files);
 	ret_result->elapsed_ns = clock_ns() - rec->began_ns;
 	ret_result->cpu_ns = own_cpu_ns() - cpu_ns;
 	free(rec);

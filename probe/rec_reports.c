@@ -45,7 +45,7 @@ static void write_unexplained(struct rec *rec, const struct rec_task *task,
 	if (area->flags & SEAM_VM_GROWSDOWN)
 		rec_write(rec, task, &touch);
 	else
-		rec_write_change(rec, task);
+		rec_write_change(rec, task, NULL);
 }
 
 void rec_take_reports(struct rec *rec)

@@ -17,16 +17,41 @@
 
 #include "trace/data.h"
 
+/* A stopped task, for what a watcher may ask. */
+struct record_stop;
+
+/*
+ * Follows a recording as it happens, in the recorder's own thread, while the task that an event is
+ * about stands still. Members may be NULL.
+ */
+struct record_watcher {
+	/* A file, before the first event that names it. */
+	void (*file)(void *ctx, uint32_t number, const struct trace_file *file);
+	/* A call at its entry: nothing of it has been done, result and duration are not set. */
+	void (*before_call)(void *ctx, const struct event *call, const struct record_stop *stop);
+	/* Each event, in order. */
+	void (*event)(void *ctx, const struct event *event, const struct record_stop *stop);
+	void *ctx;
+};
+
+/*
+ * The areas of the stopped task's space with all that smaps shows, as an EVENT_TRUTH; they live
+ * until the next event or call. -errno.
+ */
+int record_look(const struct record_stop *stop, struct event *ret_truth);
+
 struct record_options {
-	char **argv;  /* the program to launch; NULL: attach to pid */
-	pid_t pid;    /* the process to attach to */
-	bool survive; /* launched: no filter, the program outlives the recorder */
-	bool stacks;  /* record the call stack of each call */
-	struct data_writer *writer;
-	/* Called for each event in order, and for each file before the first event that names it. */
-	void (*watch)(void *ctx, const struct event *event); /* may be NULL */
-	void (*watch_file)(void *ctx, uint32_t number, const struct trace_file *file);
-	void *watch_ctx;
+	char **argv;		    /* the program to launch; NULL: attach to pid */
+	pid_t pid;		    /* the process to attach to */
+	bool survive;		    /* launched: no filter, the program outlives the recorder */
+	bool stacks;		    /* record the call stack of each call */
+	struct data_writer *writer; /* NULL: nothing is written */
+	const struct record_watcher *watcher; /* may be NULL */
+	/*
+	 * Calls of a space between two looks at its whole map, with all flags (0: few looks, and what
+	 * maps shows). There are fewer where looking takes long.
+	 */
+	uint64_t truth_calls;
 	/* Something a person should know at once ("privilege lost: ..."). */
 	void (*say)(const char *text);
 };
