@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cmd/options.h"
+
 /* Exit statuses (docs, product manners). */
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SEAM_FAILED = 125 };
 
@@ -15,7 +17,10 @@ struct cmd {
 	const char *name;
 	const char *synopsis; /* behind "seam VERB " */
 	const char *summary;  /* one line for the list of verbs; NULL: it is not listed */
-	const char *help;     /* the options, one a line, as "seam help VERB" prints them */
+	const char *about;    /* what help says before the options, or NULL */
+	const char *notes;    /* and behind them */
+	const struct cmd_option *options;
+	bool options_first;		   /* none behind the first operand: those are its own */
 	int (*run)(int argc, char **argv); /* argv[0] is the verb */
 };
 

@@ -3,7 +3,6 @@
  * seam cost: what a mapping costs on this machine.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -23,45 +22,24 @@ struct options {
 	bool json, no_header, no_save;
 };
 
-enum { OPTION_NO_SAVE = 256 };
+static const struct cmd_option known_options[] = {
+	{ .name = "no-save",
+	  OPTION_FLAG(struct options, no_save),
+	  .help = "do not keep it for seam show" },
+	OPTION_JSON(struct options, json),
+	OPTION_NO_HEADER(struct options, no_header),
+	OPTION_REPORT_OUTPUT(struct options, output),
+	{ 0 },
+};
 
 static int parse_options(struct options *options, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "no-header", no_argument, NULL, 'H' },
-		{ "no-save", no_argument, NULL, OPTION_NO_SAVE },
-		{ "output", required_argument, NULL, 'o' },
-		{ 0 },
-	};
-	int option;
+	char **operands;
+	int status;
 
 	memset(options, 0, sizeof(*options));
-	opterr = 0;
-	optind = 0; /* of glibc: starts anew */
-	while ((option = getopt_long(argc, argv, ":o:", longs, NULL)) != -1) {
-		switch (option) {
-		case 'j':
-			options->json = true;
-			break;
-		case 'H':
-			options->no_header = true;
-			break;
-		case OPTION_NO_SAVE:
-			options->no_save = true;
-			break;
-		case 'o':
-			options->output = optarg;
-			break;
-		case ':':
-			return cmd_usage(&cmd_cost, "%s wants a value", argv[optind - 1]);
-		default:
-			return cmd_usage(&cmd_cost, "no option %s", argv[optind - 1]);
-		}
-	}
-	if (optind != argc)
-		return cmd_usage(&cmd_cost, "'%s': no argument is expected", argv[optind]);
-	return EXIT_DONE;
+	status = options_parse(&cmd_cost, argc, argv, options, &operands);
+	return status ? status : operands_none(&cmd_cost, operands);
 }
 
 /* The folders above the last name; those that are there stay as they are. */
@@ -258,10 +236,7 @@ const struct cmd cmd_cost = {
 	.name = "cost",
 	.synopsis = "[options]",
 	.summary = "what a mapping costs on this machine: fork, exit, exec, reading, memory",
-	.help = "Takes some two seconds.\n\n"
-		"  --no-save       do not keep it for seam show\n"
-		"  --json          for programs\n"
-		"  --no-header     tables without their first line\n"
-		"  -o FILE         write the report there\n",
+	.about = "Takes some two seconds.\n",
+	.options = known_options,
 	.run = run,
 };

@@ -3,53 +3,64 @@
  * seam guest: this program as the init of a virtual machine, and verbs run there. For scripts; it
  * is not in the list of verbs.
  */
-#include <getopt.h>
-#include <stdlib.h>
+#include <errno.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "verify/guest.h"
 
+struct options {
+	struct guest guest;
+	uint64_t memory_mb;
+};
+
+static int add_file(void *to, char *text)
+{
+	struct guest *guest = &((struct options *)to)->guest;
+
+	if (!*text)
+		return -EINVAL;
+	if (guest->nr_files == MAX_GUEST_FILES)
+		return -E2BIG;
+	guest->files[guest->nr_files++] = text;
+	return 0;
+}
+
+static const struct cmd_option known_options[] = {
+	{ .name = "image", OPTION_FILE(struct options, guest.image), .help = "the kernel" },
+	{ .name = "append",
+	  OPTION_TEXT(struct options, guest.append),
+	  .value = "WORDS",
+	  .expected = "words of a command line",
+	  .help = "more words for its command line" },
+	{ .name = "file",
+	  OPTION_PARSED(add_file),
+	  .value = "FILE",
+	  .expected = "the name of a file",
+	  .help = "copied to the machine's root; may be given several times" },
+	{ .name = "memory",
+	  OPTION_NUMBER(struct options, memory_mb, 1, 1 << 20, "megabytes"),
+	  .value = "MB",
+	  .help = "of the machine (512)" },
+	{ .name = "kvm",
+	  OPTION_FLAG(struct options, guest.kvm),
+	  .help = "with the processor's help (default: all is emulated)" },
+	{ 0 },
+};
+
 static int parse_options(struct guest *guest, int argc, char **argv)
 {
-	static const struct option longs[] = { { "image", required_argument, NULL, 'i' },
-					       { "append", required_argument, NULL, 'a' },
-					       { "file", required_argument, NULL, 'f' },
-					       { "memory", required_argument, NULL, 'm' },
-					       { "kvm", no_argument, NULL, 'k' },
-					       { 0 } };
-	int option;
+	struct options options = { 0 };
+	char **command;
+	int status = options_parse(&cmd_guest, argc, argv, &options, &command);
 
-	opterr = 0;
-	optind = 0; /* of glibc: starts anew */
-	while ((option = getopt_long(argc, argv, "+:", longs, NULL)) != -1) {
-		switch (option) {
-		case 'i':
-			guest->image = optarg;
-			break;
-		case 'a':
-			guest->append = optarg;
-			break;
-		case 'f':
-			if (guest->nr_files == MAX_GUEST_FILES)
-				return cmd_usage(&cmd_guest, "over %d files", MAX_GUEST_FILES);
-			guest->files[guest->nr_files++] = optarg;
-			break;
-		case 'm':
-			guest->memory_mb = (unsigned int)strtoul(optarg, NULL, 10);
-			break;
-		case 'k':
-			guest->kvm = true;
-			break;
-		case ':':
-			return cmd_usage(&cmd_guest, "%s wants a value", argv[optind - 1]);
-		default:
-			return cmd_usage(&cmd_guest, "no option %s", argv[optind - 1]);
-		}
-	}
-	guest->command = argv + optind;
-	if (!guest->image || !argv[optind])
+	if (status)
+		return status;
+	if (!options.guest.image || !*command)
 		return cmd_usage(&cmd_guest, "--image and a verb are expected");
+	*guest = options.guest;
+	guest->command = command;
+	guest->memory_mb = (unsigned int)options.memory_mb;
 	return 0;
 }
 
@@ -72,13 +83,9 @@ static int run_guest(int argc, char **argv)
 const struct cmd cmd_guest = {
 	.name = "guest",
 	.synopsis = "--image BZIMAGE [options] [--] VERB ARGS [++ VERB ARGS]...",
-	.help = "runs verbs under another kernel, in a virtual machine (QEMU) with seam as its "
-		"init\n"
-		"\n"
-		"--image FILE    the kernel\n"
-		"--append WORDS  more words for its command line\n"
-		"--file FILE     copied to the machine's root; may be given several times\n"
-		"--memory MB     of the machine (512)\n"
-		"--kvm           with the processor's help (default: all is emulated)\n",
+	.about = "runs verbs under another kernel, in a virtual machine (QEMU) with seam as its "
+		 "init\n",
+	.options = known_options,
+	.options_first = true,
 	.run = run_guest,
 };

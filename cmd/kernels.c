@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* seam kernels: the known policies and where they differ; the running kernel's own vector. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,53 +12,42 @@
 #define VECTOR_SIZE 16
 
 struct options {
-	bool json, probe, diff, header;
+	bool json, probe, diff, no_header;
 	const char *output;
 	const char *left, *right; /* with diff */
 };
 
+static const struct cmd_option known_options[] = {
+	{ .name = "probe",
+	  OPTION_FLAG(struct options, probe),
+	  .help = "the rules of the running kernel, each found by a few calls" },
+	{ .name = "diff",
+	  OPTION_FLAG(struct options, diff),
+	  .value = "A B",
+	  .help = "the rules in which two differ (also linux-host, what-ifs)" },
+	OPTION_JSON(struct options, json),
+	OPTION_NO_HEADER(struct options, no_header),
+	OPTION_REPORT_OUTPUT(struct options, output),
+	{ 0 },
+};
+
 static int parse_options(struct options *options, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "probe", no_argument, NULL, 'p' },	 { "diff", no_argument, NULL, 'd' },
-		{ "json", no_argument, NULL, 'j' },	 { "output", required_argument, NULL, 'o' },
-		{ "no-header", no_argument, NULL, 'H' }, { 0 },
-	};
-	int option;
+	char **operands;
+	int status;
 
-	*options = (struct options) { .header = true };
-	opterr = 0;
-	optind = 0; /* of glibc: starts anew */
-	while ((option = getopt_long(argc, argv, ":o:", longs, NULL)) != -1) {
-		switch (option) {
-		case 'p':
-			options->probe = true;
-			break;
-		case 'd':
-			options->diff = true;
-			break;
-		case 'j':
-			options->json = true;
-			break;
-		case 'o':
-			options->output = optarg;
-			break;
-		case 'H':
-			options->header = false;
-			break;
-		case ':':
-			return cmd_usage(&cmd_kernels, "%s wants a value", argv[optind - 1]);
-		default:
-			return cmd_usage(&cmd_kernels, "no option %s", argv[optind - 1]);
-		}
-	}
+	*options = (struct options) { 0 };
+	status = options_parse(&cmd_kernels, argc, argv, options, &operands);
+	if (status)
+		return status;
 	if (options->diff && options->probe)
 		return cmd_usage(&cmd_kernels, "--probe or --diff, not both");
-	if (argc - optind != (options->diff ? 2 : 0))
-		return cmd_usage(&cmd_kernels, options->diff ? "--diff wants two kernels"
-							     : "no arguments are expected");
-	options->left = argv[optind];
-	options->right = options->diff ? argv[optind + 1] : NULL;
+	if (!options->diff)
+		return operands_none(&cmd_kernels, operands);
+	if (!operands[0] || !operands[1] || operands[2])
+		return cmd_usage(&cmd_kernels, "--diff: two kernels expected");
+	options->left = operands[0];
+	options->right = operands[1];
 	return 0;
 }
 
@@ -153,7 +141,7 @@ static int print_all(const struct options *options, FILE *out)
 		"%u policies, %u of them held against their kernel's own code or running; "
 		"%u rules\n\n",
 		nr, nr_checked, SEAM_NR_RULES);
-	return table_print(table, out, options->header);
+	return table_print(table, out, !options->no_header);
 }
 
 static void print_probe_json(const struct rules_probe *probe, const struct seam_policy *policy,
@@ -228,7 +216,7 @@ static int report_probe(const struct options *options, FILE *out)
 	rules_policy(&probe, &policy);
 	if (options->json)
 		print_probe_json(&probe, &policy, out);
-	else if (print_probe(&probe, &policy, options->header, out))
+	else if (print_probe(&probe, &policy, !options->no_header, out))
 		return cmd_fail(EXIT_FAILED, "no memory");
 	return EXIT_DONE;
 }
@@ -293,7 +281,7 @@ static int report_diff(const struct options *options, FILE *out)
 		return err;
 	if (options->json)
 		print_diff_json(&left, &right, out);
-	else if (print_diff(&left, &right, options->header, out))
+	else if (print_diff(&left, &right, !options->no_header, out))
 		return cmd_fail(EXIT_FAILED, "no memory");
 	return EXIT_DONE;
 }
@@ -333,11 +321,7 @@ const struct cmd cmd_kernels = {
 	.name = "kernels",
 	.synopsis = "[--probe | --diff A B] [--json] [-o FILE]",
 	.summary = "the known policies and where they differ",
-	.help = "(without)       every policy, and what changed against the one before\n"
-		"--probe         the rules of the running kernel, each found by a few calls\n"
-		"--diff A B      the rules in which two differ (also linux-host, what-ifs)\n"
-		"--json          the report as JSON\n"
-		"--no-header     no titles over the columns\n"
-		"-o FILE         the report goes there (- for standard output)\n",
+	.about = "Without options: every policy, and what changed against the one before.\n",
+	.options = known_options,
 	.run = run_kernels,
 };

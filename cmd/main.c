@@ -128,7 +128,12 @@ static int print_help(const char *verb)
 		return cmd_fail(EXIT_USAGE, "no verb '%s'; 'seam help' lists them", verb);
 	if (cmd->summary)
 		printf("seam %s: %s\n\n", cmd->name, cmd->summary);
-	printf("usage: seam %s %s\n\n%s", cmd->name, cmd->synopsis, cmd->help);
+	printf("usage: seam %s %s\n\n", cmd->name, cmd->synopsis);
+	if (cmd->about)
+		printf("%s\n", cmd->about);
+	options_print(cmd->options, stdout);
+	if (cmd->notes)
+		printf("\n%s", cmd->notes);
 	return EXIT_DONE;
 }
 

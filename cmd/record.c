@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/number.h"
 #include "cmd/record_print.h"
 #include "face/json.h"
 #include "probe/procfs.h"
@@ -27,77 +25,63 @@
 
 struct options {
 	const char *output; /* NULL: the default */
-	pid_t pid;
+	uint64_t pid;
 	bool yes, ptrace, survive, print, stacks, json;
 	char **program;
 };
 
-static int parse_pid(const char *text, pid_t *ret_pid)
-{
-	uint64_t pid;
-
-	if (!number_parse(text, 10, 1, INT32_MAX, &pid))
-		return cmd_usage(&cmd_record, "-p %s: a process id expected", text);
-	*ret_pid = (pid_t)pid;
-	return 0;
-}
+static const struct cmd_option known_options[] = {
+	OPTION_OUTPUT(struct options, output,
+		      "to FILE, - is standard output; else to " DEFAULT_OUTPUT
+		      ", and an earlier one is kept as " KEPT_OUTPUT),
+	{ .name = "pid",
+	  .letter = 'p',
+	  OPTION_NUMBER(struct options, pid, 1, INT32_MAX, NULL),
+	  .value = "PID",
+	  .expected = "a process id",
+	  .help = "a process that runs already, and the children that it makes from now on, until "
+		  "it ends or seam is interrupted; stops it at every system call, so seam asks "
+		  "first" },
+	{ .name = "yes",
+	  .letter = 'y',
+	  OPTION_FLAG(struct options, yes),
+	  .help = "-p: do not ask" },
+	{ .name = "ptrace",
+	  OPTION_FLAG(struct options, ptrace),
+	  .help = "-p: do not ask for a process of one's own" },
+	{ .name = "survive",
+	  OPTION_FLAG(struct options, survive),
+	  .help = "stop at every call instead of setting a filter: slower, but the program goes on "
+		  "when seam is killed" },
+	{ .name = "stacks",
+	  OPTION_FLAG(struct options, stacks),
+	  .help = "the call stack of each call, by libdw: a tenth of a millisecond and more per "
+		  "call; functions are named when the recording is read" },
+	{ .name = "print",
+	  OPTION_FLAG(struct options, print),
+	  .help = "one line per call on standard error, as strace would, and what it did to the "
+		  "map: areas 512→513 split prot" },
+	{ .name = "json",
+	  OPTION_FLAG(struct options, json),
+	  .help = "the closing figures as JSON" },
+	{ 0 },
+};
 
 static int parse_options(struct options *options, int argc, char **argv)
 {
-	static const struct option longs[] = { { "output", required_argument, NULL, 'o' },
-					       { "pid", required_argument, NULL, 'p' },
-					       { "yes", no_argument, NULL, 'y' },
-					       { "ptrace", no_argument, NULL, 't' },
-					       { "survive", no_argument, NULL, 's' },
-					       { "stacks", no_argument, NULL, 'k' },
-					       { "print", no_argument, NULL, 'P' },
-					       { "json", no_argument, NULL, 'j' },
-					       { 0 } };
-	int option, status = 0;
+	int status;
 
 	*options = (struct options) { .program = argv };
-	opterr = 0;
-	optind = 0; /* of glibc: starts anew */
-	while (!status && (option = getopt_long(argc, argv, "+:o:p:y", longs, NULL)) != -1) {
-		switch (option) {
-		case 'o':
-			options->output = optarg;
-			break;
-		case 'p':
-			status = parse_pid(optarg, &options->pid);
-			break;
-		case 'y':
-			options->yes = true;
-			break;
-		case 't':
-			options->ptrace = true;
-			break;
-		case 's':
-			options->survive = true;
-			break;
-		case 'k':
-			options->stacks = true;
-			break;
-		case 'P':
-			options->print = true;
-			break;
-		case 'j':
-			options->json = true;
-			break;
-		case ':':
-			return cmd_usage(&cmd_record, "%s wants a value", argv[optind - 1]);
-		default:
-			return cmd_usage(&cmd_record, "no option %s", argv[optind - 1]);
-		}
-	}
-	options->program = argv + optind;
-	if (!status && !options->pid && !*options->program)
-		status = cmd_usage(&cmd_record, "no program to run and no process (-p)");
-	if (!status && options->stacks && !unwind_is_possible())
-		status = cmd_usage(&cmd_record, "--stacks: not in this build or on this machine");
-	if (!status && options->pid && *options->program)
-		status = cmd_usage(&cmd_record, "-p and a program exclude each other");
-	return status;
+	status = options_parse(&cmd_record, argc, argv, options, &options->program);
+	if (status)
+		return status;
+	if (!options->pid && !*options->program)
+		return cmd_usage(&cmd_record, "no program to run and no process (-p)");
+	if (options->pid && *options->program)
+		return cmd_usage(&cmd_record, "-p and a program exclude each other");
+	if (options->stacks && !unwind_is_possible())
+		return cmd_usage(&cmd_record, "--stacks: not in this build or on this machine");
+	return options->pid ? 0 : operands_program(&cmd_record, options->program);
 }
 
 /* ---- the file ---- */
@@ -164,7 +148,7 @@ static int ask(const struct options *options)
 		return cmd_fail(EXIT_SEAM_FAILED, "process %d: %s", (int)options->pid,
 				strerror(len == -ENOENT ? ESRCH : (int)-len));
 	comm[strcspn(comm, "\n")] = 0;
-	if (options->yes || (options->ptrace && is_own_process(options->pid)))
+	if (options->yes || (options->ptrace && is_own_process((pid_t)options->pid)))
 		return 0;
 	fprintf(stderr,
 		"seam: recording %s (%d) stops it twice at every system call, about 10 µs each "
@@ -296,7 +280,7 @@ static int record_into(const struct options *options, const struct output *outpu
 		       const struct trace_host *host, struct record_print *print)
 {
 	struct record_options record = { .argv = options->pid ? NULL : options->program,
-					 .pid = options->pid,
+					 .pid = (pid_t)options->pid,
 					 .survive = options->survive,
 					 .stacks = options->stacks,
 					 .watcher = print ? record_print_watcher(print) : NULL,
@@ -347,27 +331,9 @@ const struct cmd cmd_record = {
 	.synopsis =
 		"[-o FILE] [--survive] [--stacks] [--print] [-p PID | [--] PROGRAM [ARGUMENT...]]",
 	.summary = "every change to the address spaces of a process tree, into a file",
-	.help = "  -o, --output F   to F, - is standard output; else to " DEFAULT_OUTPUT
-		", and an earlier\n"
-		"                   one is kept as " KEPT_OUTPUT "\n"
-		"  -p, --pid PID    a process that runs already, and the children that it makes "
-		"from\n"
-		"                   now on, until it ends or seam is interrupted; stops it at "
-		"every\n"
-		"                   system call, so seam asks first\n"
-		"      --yes        -p: do not ask\n"
-		"      --ptrace     -p: do not ask for a process of one's own\n"
-		"      --survive    stop at every call instead of setting a filter: slower, but "
-		"the\n"
-		"                   program goes on when seam is killed\n"
-		"      --stacks     the call stack of each call, by libdw: a tenth of a "
-		"millisecond and\n"
-		"                   more per call; functions are named when the recording is read\n"
-		"      --print      one line per call on standard error, as strace would, and what "
-		"it did\n"
-		"                   to the map: areas 512→513 split prot\n"
-		"      --json       the closing figures as JSON\n"
-		"\n"
+	.options = known_options,
+	.options_first = true,
+	.notes =
 		"Needs no rights. A launched tree runs under a seccomp filter, so that only calls "
 		"that\n"
 		"can change a map stop; it is killed when seam is killed, since without its tracer "

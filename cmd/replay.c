@@ -3,13 +3,11 @@
  * seam replay: the same program under other kernels, or as it happened.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/number.h"
 #include "cmd/replay_screen.h"
 #include "cmd/trace_kernel.h"
 #include "face/replay.h"
@@ -21,7 +19,13 @@
 #define MAX_KERNELS 32
 #define DEFAULT_FILE "seam.data"
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_OPS };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_OPS, NR_FORMATS };
+
+static const char *const formats[NR_FORMATS] = { "text", "json", "ops" };
+static const char *const layouts[] = { [LAYOUT_I386] = "i386", [LAYOUT_X86_64] = "x86-64" };
+static const char *const touches[] = {
+	[TOUCH_RECORDED] = "recorded", [TOUCH_EAGER] = "eager", [TOUCH_NEVER] = "never"
+};
 
 struct options {
 	const char *file, *output;
@@ -30,74 +34,10 @@ struct options {
 	const char *rules[MAX_KERNELS]; /* files of --rules */
 	unsigned int nr_rules;
 	enum format format;
+	bool json;
 	struct replay_options replay;
 	struct replay_screen screen;
 };
-
-enum {
-	OPTION_FORMAT = 256,
-	OPTION_LAYOUT,
-	OPTION_LIMIT,
-	OPTION_MAPS,
-	OPTION_NO_HEADER,
-	OPTION_PLACE,
-	OPTION_REMEDY,
-	OPTION_RULES,
-	OPTION_SKIP_BAD,
-	OPTION_TOUCH,
-};
-
-/* Looks a word up; -1 when it is none of them. */
-static int word_number(const char *word, const char *const *words)
-{
-	for (int i = 0; words[i]; i++)
-		if (!strcmp(word, words[i]))
-			return i;
-	return -1;
-}
-
-static int parse_format(struct options *options, const char *text)
-{
-	static const char *const formats[] = { "text", "json", "ops", NULL };
-	int format = word_number(text, formats);
-
-	if (format < 0)
-		return cmd_usage(&cmd_replay, "--format %s: text, json or ops expected", text);
-	options->format = (enum format)format;
-	return EXIT_DONE;
-}
-
-static int parse_layout(struct options *options, const char *text)
-{
-	static const char *const layouts[] = { "i386", "x86-64", NULL };
-	int layout = word_number(text, layouts);
-
-	if (layout < 0)
-		return cmd_usage(&cmd_replay, "--layout %s: i386 or x86-64 expected", text);
-	options->replay.layout = (enum replay_layout)(LAYOUT_I386 + layout);
-	options->replay.trace.layout_i386 = options->replay.layout == LAYOUT_I386;
-	return EXIT_DONE;
-}
-
-static int parse_touch(struct options *options, const char *text)
-{
-	static const char *const touches[] = { "recorded", "eager", "never", NULL };
-	int touch = word_number(text, touches);
-
-	if (touch < 0)
-		return cmd_usage(&cmd_replay, "--touch %s: recorded, eager or never expected",
-				 text);
-	options->replay.touch = (enum replay_touch)(TOUCH_RECORDED + touch);
-	return EXIT_DONE;
-}
-
-static int parse_limit(struct options *options, const char *text)
-{
-	if (!number_parse(text, 10, 1, UINT64_MAX, &options->replay.max_areas))
-		return cmd_usage(&cmd_replay, "--limit %s: a number of areas from 1 expected",
-				 text);
-	return EXIT_DONE;
-}
 
 /* A word that begins a kernel; others are rules of the kernel before. */
 static bool begins_kernel(const char *word, size_t len)
@@ -107,8 +47,9 @@ static bool begins_kernel(const char *word, size_t len)
 }
 
 /* "A,B,-rule,C": a list of kernels, each with the rules behind it. */
-static int split_kernels(struct options *options, char *list)
+static int split_kernels(void *to, char *list)
 {
+	struct options *options = to;
 	char *word = list;
 
 	while (word) {
@@ -116,109 +57,94 @@ static int split_kernels(struct options *options, char *list)
 
 		if (begins_kernel(word, len)) {
 			if (options->nr_specs == MAX_KERNELS)
-				return cmd_usage(&cmd_replay, "--kernel: more than %d",
-						 MAX_KERNELS);
+				return -E2BIG;
 			options->specs[options->nr_specs++] = word;
 			if (word > list)
 				word[-1] = 0;
 		} else if (word == list) {
-			return cmd_usage(&cmd_replay, "--kernel %s: no such kernel", list);
+			return -EINVAL;
 		}
 		word = word[len] ? word + len + 1 : NULL;
 	}
 	return EXIT_DONE;
 }
 
-static int parse_option(struct options *options, int option)
+static int add_rules(void *to, char *file)
 {
-	switch (option) {
-	case 'j':
-		options->format = FORMAT_JSON;
-		return EXIT_DONE;
-	case 'k':
-		return split_kernels(options, optarg);
-	case 'o':
-		options->output = optarg;
-		return EXIT_DONE;
-	case 'F':
-		options->screen.fields = optarg;
-		return EXIT_DONE;
-	case OPTION_FORMAT:
-		return parse_format(options, optarg);
-	case OPTION_LAYOUT:
-		return parse_layout(options, optarg);
-	case OPTION_LIMIT:
-		return parse_limit(options, optarg);
-	case OPTION_MAPS:
-		options->replay.keep_maps = options->screen.maps = true;
-		return EXIT_DONE;
-	case OPTION_NO_HEADER:
-		options->screen.no_header = true;
-		return EXIT_DONE;
-	case OPTION_PLACE:
-		if (strcmp(optarg, "recorded"))
-			return cmd_usage(&cmd_replay, "--place %s: recorded expected", optarg);
-		options->replay.place_recorded = true;
-		return EXIT_DONE;
-	case OPTION_REMEDY:
-		if (strcmp(optarg, "guard-markers"))
-			return cmd_usage(&cmd_replay, "--remedy %s: guard-markers expected",
-					 optarg);
-		options->replay.guard_markers = true;
-		return EXIT_DONE;
-	case OPTION_RULES:
-		if (options->nr_rules == MAX_KERNELS)
-			return cmd_usage(&cmd_replay, "--rules: more than %d", MAX_KERNELS);
-		options->rules[options->nr_rules++] = optarg;
-		return EXIT_DONE;
-	case OPTION_SKIP_BAD:
-		options->replay.trace.skip_bad = true;
-		return EXIT_DONE;
-	case OPTION_TOUCH:
-		return parse_touch(options, optarg);
-	default:
-		return -1;
-	}
+	struct options *options = to;
+
+	if (!*file)
+		return -EINVAL;
+	if (options->nr_rules == MAX_KERNELS)
+		return -E2BIG;
+	options->rules[options->nr_rules++] = file;
+	return 0;
 }
+
+static const struct cmd_option known_options[] = {
+	{ .name = "kernel",
+	  OPTION_PARSED(split_kernels),
+	  .value = "A,B,...",
+	  .expected = "names of kernels (seam kernels lists them)",
+	  .help = "kernels to replay it under: linux-2.4.2, linux-6.18, linux-6.18,-anon_vma (a "
+		  "rule off), linux-host, plain; recorded (the default): as it happened, held "
+		  "against the kernel's own maps" },
+	{ .name = "rules",
+	  OPTION_PARSED(add_rules),
+	  .value = "FILE",
+	  .expected = "the name of a file",
+	  .help = "and under the rules in this file, NAME=VALUE a line" },
+	{ .name = "touch",
+	  OPTION_WORD(struct options, replay.touch, touches),
+	  .value = "HOW",
+	  .help = "which memory counts as touched: recorded, eager (all writable private "
+		  "anonymous memory), never" },
+	{ .name = "place",
+	  OPTION_ONLY(struct options, replay.place_recorded, "recorded"),
+	  .help = "memory lies where it was recorded; else each kernel finds a place of its own" },
+	{ .name = "limit",
+	  OPTION_NUMBER(struct options, replay.max_areas, 1, UINT64_MAX, "areas"),
+	  .value = "N",
+	  .help = "vm.max_map_count" },
+	{ .name = "remedy",
+	  OPTION_ONLY(struct options, replay.guard_markers, "guard-markers"),
+	  .help = "what if guard pages were markers" },
+	{ .name = "layout",
+	  OPTION_WORD(struct options, replay.layout, layouts),
+	  .value = "WHOSE",
+	  .help = "address space of a script: i386 or x86-64" },
+	{ .name = "maps",
+	  OPTION_FLAG(struct options, replay.keep_maps),
+	  .help = "the maps of each process at its end" },
+	{ .name = "format",
+	  OPTION_WORD(struct options, format, formats),
+	  .value = "FORMAT",
+	  .help = "text, json, or ops: each operation's result and map" },
+	{ .name = "json", OPTION_FLAG(struct options, json), .help = "as --format json" },
+	OPTION_SKIP_BAD(struct options, replay.trace.skip_bad),
+	OPTION_FIELDS(struct options, screen.fields,
+		      "these columns only: kernel, areas, peak, tries, joins, splits, failed, "
+		      "failed_anew, skipped, find, placement, insert, bytes"),
+	OPTION_NO_HEADER(struct options, screen.no_header),
+	OPTION_REPORT_OUTPUT(struct options, output),
+	{ 0 },
+};
 
 static int parse_options(struct options *options, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "fields", required_argument, NULL, 'F' },
-		{ "format", required_argument, NULL, OPTION_FORMAT },
-		{ "json", no_argument, NULL, 'j' },
-		{ "kernel", required_argument, NULL, 'k' },
-		{ "layout", required_argument, NULL, OPTION_LAYOUT },
-		{ "limit", required_argument, NULL, OPTION_LIMIT },
-		{ "maps", no_argument, NULL, OPTION_MAPS },
-		{ "no-header", no_argument, NULL, OPTION_NO_HEADER },
-		{ "output", required_argument, NULL, 'o' },
-		{ "place", required_argument, NULL, OPTION_PLACE },
-		{ "remedy", required_argument, NULL, OPTION_REMEDY },
-		{ "rules", required_argument, NULL, OPTION_RULES },
-		{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },
-		{ "touch", required_argument, NULL, OPTION_TOUCH },
-		{ 0 },
-	};
-	int option, r;
+	char **operands;
+	int status;
 
 	memset(options, 0, sizeof(*options));
-	opterr = 0;
-	optind = 0; /* of glibc: starts anew */
-	while ((option = getopt_long(argc, argv, ":o:F:", longs, NULL)) != -1) {
-		if (option == ':')
-			return cmd_usage(&cmd_replay, "%s wants a value", argv[optind - 1]);
-		r = parse_option(options, option);
-		if (r < 0)
-			return cmd_usage(&cmd_replay, "no option %s", argv[optind - 1]);
-		if (r)
-			return r;
-	}
-	if (argc - optind > 1)
-		return cmd_usage(&cmd_replay, "one trace at a time");
-	options->file = optind < argc ? argv[optind] : DEFAULT_FILE;
+	status = options_parse(&cmd_replay, argc, argv, options, &operands);
+	if (!status)
+		status = operands_file(&cmd_replay, operands, DEFAULT_FILE, &options->file);
+	if (options->json)
+		options->format = FORMAT_JSON;
+	options->replay.trace.layout_i386 = options->replay.layout == LAYOUT_I386;
+	options->screen.maps = options->replay.keep_maps;
 	options->screen.file = options->file;
-	return EXIT_DONE;
+	return status;
 }
 
 static int read_rules(const char *file, struct replay_kernel *kernel)
@@ -303,7 +229,7 @@ static int write_report(struct options *options, struct source *source, FILE *ou
 	else
 		err = replay_screen(&report, &options->screen, out);
 	if (!r && err == -EINVAL)
-		r = cmd_usage(&cmd_replay, "-F %s: no such field", options->screen.fields);
+		r = cmd_usage(&cmd_replay, "--fields '%s': no such field", options->screen.fields);
 	else if (!r && err)
 		r = cmd_fail(EXIT_FAILED, "%s: %s", options->file, strerror(-err));
 	replay_report_free(&report);
@@ -347,28 +273,8 @@ const struct cmd cmd_replay = {
 	.name = "replay",
 	.synopsis = "[options] [FILE]",
 	.summary = "the same program under other kernels",
-	.help = "FILE is a recording (seam.data, the default), a strace log, an operation script\n"
-		"or a text with excerpts of them; '-' is standard input.\n\n"
-		"      --kernel A,B,…     kernels to replay it under: linux-2.4.2, linux-6.18,\n"
-		"                         linux-6.18,-anon_vma (a rule off), linux-host, plain;\n"
-		"                         recorded (the default): as it happened, held\n"
-		"                         against the kernel's own maps\n"
-		"      --rules FILE       and under the rules in this file, NAME=VALUE a line\n"
-		"      --touch HOW        which memory counts as touched: recorded, eager (all\n"
-		"                         writable private anonymous memory), never\n"
-		"      --place recorded   memory lies where it was recorded; else each kernel\n"
-		"                         finds a place of its own\n"
-		"      --limit N          vm.max_map_count\n"
-		"      --remedy NAME      what if guard pages were markers: guard-markers\n"
-		"      --layout WHOSE     address space of a script: i386 or x86-64\n"
-		"      --maps             the maps of each process at its end\n"
-		"      --format FORMAT    text, json, or ops: each operation's result and map\n"
-		"      --json             as --format json\n"
-		"      --skip-bad         leave out lines that cannot be read\n"
-		"  -F, --fields A,B,…     these columns only: kernel, areas, peak, tries, joins,\n"
-		"                         splits, failed, failed_anew, skipped, find, placement,\n"
-		"                         insert, bytes\n"
-		"      --no-header        no column titles\n"
-		"  -o, --output FILE      write there\n",
+	.about = "FILE is a recording (seam.data, the default), a strace log, an operation script\n"
+		 "or a text with excerpts of them; '-' is standard input.\n",
+	.options = known_options,
 	.run = run,
 };

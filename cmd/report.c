@@ -3,12 +3,10 @@
  * seam report: who makes the mappings of a recorded program, and what becomes of their number.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/number.h"
 #include "cmd/report_screen.h"
 #include "cmd/trace_kernel.h"
 #include "face/report.h"
@@ -21,77 +19,39 @@
 struct options {
 	const char *file, *output, *kernel;
 	bool json;
+	uint64_t top;
 	struct trace_options trace;
 	struct report_screen screen;
 };
 
-enum { OPTION_NO_HEADER = 256, OPTION_SKIP_BAD };
-
-static int parse_top(struct options *options, const char *text)
-{
-	uint64_t value;
-
-	if (!number_parse(text, 10, 1, 1000000, &value))
-		return cmd_usage(&cmd_report, "--top %s: a number of rows from 1 expected", text);
-	options->screen.top = (unsigned int)value;
-	return EXIT_DONE;
-}
-
-static int parse_option(struct options *options, int option)
-{
-	switch (option) {
-	case 'j':
-		options->json = true;
-		return EXIT_DONE;
-	case 'k':
-		options->kernel = optarg;
-		return EXIT_DONE;
-	case 'n':
-		return parse_top(options, optarg);
-	case 'o':
-		options->output = optarg;
-		return EXIT_DONE;
-	case OPTION_NO_HEADER:
-		options->screen.no_header = true;
-		return EXIT_DONE;
-	case OPTION_SKIP_BAD:
-		options->trace.skip_bad = true;
-		return EXIT_DONE;
-	default:
-		return -1;
-	}
-}
+static const struct cmd_option known_options[] = {
+	OPTION_KERNEL(struct options, kernel,
+		      "by the rules of this kernel; recorded (the default): the trace as it "
+		      "happened"),
+	{ .name = "top",
+	  .letter = 'n',
+	  OPTION_NUMBER(struct options, top, 1, 1000000, "rows"),
+	  .value = "N",
+	  .help = "rows of each table: 10" },
+	OPTION_JSON(struct options, json),
+	OPTION_NO_HEADER(struct options, screen.no_header),
+	OPTION_SKIP_BAD(struct options, trace.skip_bad),
+	OPTION_REPORT_OUTPUT(struct options, output),
+	{ 0 },
+};
 
 static int parse_options(struct options *options, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "kernel", required_argument, NULL, 'k' },
-		{ "no-header", no_argument, NULL, OPTION_NO_HEADER },
-		{ "output", required_argument, NULL, 'o' },
-		{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },
-		{ "top", required_argument, NULL, 'n' },
-		{ 0 },
-	};
-	int option, r;
+	char **operands;
+	int status;
 
-	*options = (struct options) { .kernel = "recorded", .screen.top = DEFAULT_TOP };
-	opterr = 0;
-	optind = 0; /* of glibc: starts anew */
-	while ((option = getopt_long(argc, argv, ":n:o:", longs, NULL)) != -1) {
-		if (option == ':')
-			return cmd_usage(&cmd_report, "%s wants a value", argv[optind - 1]);
-		r = parse_option(options, option);
-		if (r < 0)
-			return cmd_usage(&cmd_report, "no option %s", argv[optind - 1]);
-		if (r)
-			return r;
-	}
-	if (argc - optind > 1)
-		return cmd_usage(&cmd_report, "one trace at a time");
-	options->file = optind < argc ? argv[optind] : DEFAULT_FILE;
+	*options = (struct options) { .kernel = "recorded", .top = DEFAULT_TOP };
+	status = options_parse(&cmd_report, argc, argv, options, &operands);
+	if (!status)
+		status = operands_file(&cmd_report, operands, DEFAULT_FILE, &options->file);
 	options->screen.file = options->file;
-	return EXIT_DONE;
+	options->screen.top = (unsigned int)options->top;
+	return status;
 }
 
 static int write_report(const struct options *options, const struct activity *activity)
@@ -157,16 +117,8 @@ const struct cmd cmd_report = {
 	.name = "report",
 	.synopsis = "[options] [FILE]",
 	.summary = "who makes the mappings: by call, thread, file, call site; do they grow",
-	.help = "FILE is a recording (seam.data, the default), a strace log or an operation "
-		"script;\n"
-		"'-' is standard input.\n\n"
-		"      --kernel K         by the rules of this kernel; recorded (the default): "
-		"the\n"
-		"                         trace as it happened\n"
-		"  -n, --top N            rows of each table: 10\n"
-		"      --json             for machines\n"
-		"      --no-header        no column titles\n"
-		"      --skip-bad         leave out lines that cannot be read\n"
-		"  -o, --output FILE      write there\n",
+	.about = "FILE is a recording (seam.data, the default), a strace log or an operation "
+		 "script;\n'-' is standard input.\n",
+	.options = known_options,
 	.run = run,
 };

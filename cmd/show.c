@@ -3,7 +3,6 @@
  * seam show: one screen about the map of a process or of a saved text.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 #include "cmd/as_calls.h"
 #include "cmd/cmd.h"
 #include "cmd/fail_on.h"
-#include "cmd/number.h"
 #include "cmd/policy.h"
 #include "cmd/show_screen.h"
 #include "cmd/target.h"
@@ -32,95 +30,62 @@ struct options {
 	unsigned int nr_conditions;
 };
 
-static int add_condition(struct options *options, const char *text)
+static int add_condition(void *to, char *text)
 {
+	struct options *options = to;
+
 	if (options->nr_conditions == MAX_CONDITIONS)
-		return cmd_usage(&cmd_show, "--fail-on: more than %d conditions", MAX_CONDITIONS);
+		return -E2BIG;
 	if (fail_on_parse(text, &options->conditions[options->nr_conditions]))
-		return cmd_usage(&cmd_show,
-				 "--fail-on '%s': 'FIELD>NUMBER' expected, with >, >=, <, <= or =, "
-				 "and areas, headroom, touching_pairs, holes, cause.NAME or "
-				 "group.NAME",
-				 text);
+		return -EINVAL;
 	options->nr_conditions++;
-	return EXIT_DONE;
+	return 0;
 }
 
-enum { OPTION_CAUSES = 256, OPTION_FAIL_ON, OPTION_NO_HEADER, OPTION_SKIP_BAD, OPTION_LOOKS };
-
-static int parse_option(struct options *options, int option)
-{
-	switch (option) {
-	case 'j':
-		options->json = true;
-		return EXIT_DONE;
-	case 'k':
-		options->kernel = optarg;
-		return EXIT_DONE;
-	case 'o':
-		options->output = optarg;
-		return EXIT_DONE;
-	case 'F':
-		options->fields = optarg;
-		return EXIT_DONE;
-	case OPTION_NO_HEADER:
-		options->no_header = true;
-		return EXIT_DONE;
-	case OPTION_CAUSES:
-		options->target.live.all = true;
-		return EXIT_DONE;
-	case OPTION_SKIP_BAD:
-		options->target.skip_bad = true;
-		return EXIT_DONE;
-	case OPTION_FAIL_ON:
-		return add_condition(options, optarg);
-	case 'w':
-		if (!number_parse(optarg, 10, 1, 86400, &options->watch_s))
-			return cmd_usage(&cmd_show, "--watch %s: seconds from 1 to 86400 expected",
-					 optarg);
-		return EXIT_DONE;
-	case OPTION_LOOKS:
-		if (!number_parse(optarg, 10, 1, 1000000000, &options->looks))
-			return cmd_usage(&cmd_show, "--looks %s: a number from 1 expected", optarg);
-		return EXIT_DONE;
-	default:
-		return -1;
-	}
-}
+static const struct cmd_option known_options[] = {
+	OPTION_KERNEL(struct options, kernel,
+		      "by the rules of that kernel (linux-host; for a file the newest)"),
+	{ .name = "causes",
+	  OPTION_FLAG(struct options, target.live.all),
+	  .help = "read all of a stranger's process, though it holds it up" },
+	{ .name = "watch",
+	  OPTION_NUMBER(struct options, watch_s, 1, 86400, "seconds"),
+	  .value = "N",
+	  .help = "a line every N seconds until the process ends" },
+	{ .name = "looks",
+	  OPTION_NUMBER(struct options, looks, 1, UINT64_MAX, "lines"),
+	  .value = "M",
+	  .help = "with --watch: end after M lines" },
+	{ .name = "fail-on",
+	  OPTION_PARSED(add_condition),
+	  .value = "C",
+	  .expected = "a field (areas, headroom, touching_pairs, holes, cause.NAME, group.NAME), "
+		      "one of > >= < <= = and a number",
+	  .help = "exit 1 when C holds: 'areas>50000', 'headroom<20%', 'cause.fork>0', "
+		  "'group.fiber-stack>100'; may be repeated" },
+	OPTION_SKIP_BAD(struct options, target.skip_bad),
+	OPTION_JSON(struct options, json),
+	OPTION_FIELDS(struct options, fields,
+		      "one row of fields: pid, comm, areas, limit, headroom, touching_pairs, "
+		      "holes, source, kernel"),
+	OPTION_NO_HEADER(struct options, no_header),
+	OPTION_REPORT_OUTPUT(struct options, output),
+	{ 0 },
+};
 
 static int parse_options(struct options *options, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "kernel", required_argument, NULL, 'k' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "fields", required_argument, NULL, 'F' },
-		{ "no-header", no_argument, NULL, OPTION_NO_HEADER },
-		{ "causes", no_argument, NULL, OPTION_CAUSES },
-		{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },
-		{ "fail-on", required_argument, NULL, OPTION_FAIL_ON },
-		{ "watch", required_argument, NULL, 'w' },
-		{ "looks", required_argument, NULL, OPTION_LOOKS },
-		{ 0 },
-	};
-	int option, r;
+	char **operands;
+	int status;
 
 	memset(options, 0, sizeof(*options));
-	opterr = 0;
-	optind = 0; /* of glibc: starts anew */
-	while ((option = getopt_long(argc, argv, ":o:F:", longs, NULL)) != -1) {
-		if (option == ':')
-			return cmd_usage(&cmd_show, "%s wants a value", argv[optind - 1]);
-		r = parse_option(options, option);
-		if (r < 0)
-			return cmd_usage(&cmd_show, "no option %s", argv[optind - 1]);
-		if (r)
-			return r;
-	}
-	if (optind + 1 != argc)
-		return cmd_usage(&cmd_show, optind == argc ? "whose map? a PID, a file or '-'"
-							   : "one PID or file at a time");
-	target_parse(argv[optind], &options->target);
+	status = options_parse(&cmd_show, argc, argv, options, &operands);
+	if (!status)
+		status = target_parse(&cmd_show, operands[0], &options->target);
+	if (status)
+		return status;
+	if (operands[1])
+		return cmd_usage(&cmd_show, "'%s': one PID or file at a time", operands[1]);
 	options->target.live.drop_rights = !options->watch_s;
 	if (options->watch_s && options->target.file)
 		return cmd_usage(&cmd_show, "--watch wants a PID: a file does not change");
@@ -215,13 +180,14 @@ static int print_fields(const struct options *options, const struct show *show, 
 		size_t len = strcspn(at, ",");
 
 		if (nr == NR_FIELDS)
-			return cmd_usage(&cmd_show, "-F: more fields than there are");
+			return cmd_usage(&cmd_show, "--fields: more fields than there are");
 		chosen[nr] = find_field(at, len);
 		if (!chosen[nr])
-			return cmd_usage(&cmd_show,
-					 "-F: no field '%.*s'; pid, comm, areas, limit, headroom, "
-					 "touching_pairs, holes, source and kernel are known",
-					 (int)len, at);
+			return cmd_usage(
+				&cmd_show,
+				"--fields: no field '%.*s'; pid, comm, areas, limit, headroom, "
+				"touching_pairs, holes, source and kernel are known",
+				(int)len, at);
 		columns[nr] = (struct column) { chosen[nr]->name, ALIGN_LEFT, false };
 		at = at[len] ? at + len + 1 : NULL;
 	}
@@ -403,21 +369,8 @@ const struct cmd cmd_show = {
 	.name = "show",
 	.synopsis = "[options] PID|FILE|-",
 	.summary = "one screen: how many mappings, why they are apart, what would mend it",
-	.help = "FILE is the text of maps or smaps, also pasted or cut, a core file, or a JVM's "
-		"log\n"
-		"(hs_err); '-' is standard input.\n\n"
-		"  --kernel K      by the rules of that kernel (linux-host; for a file the "
-		"newest)\n"
-		"  --causes        read all of a stranger's process, though it holds it up\n"
-		"  --watch N       a line every N seconds until the process ends\n"
-		"  --looks M       with --watch: end after M lines\n"
-		"  --fail-on C     exit 1 when C holds: 'areas>50000', 'headroom<20%',\n"
-		"                  'cause.fork>0', 'group.fiber-stack>100'; may be repeated\n"
-		"  --skip-bad      leave out lines that cannot be read\n"
-		"  --json          for programs\n"
-		"  -F a,b          one row of fields: pid, comm, areas, limit, headroom,\n"
-		"                  touching_pairs, holes, source, kernel\n"
-		"  --no-header     tables without their first line\n"
-		"  -o FILE         write the report there\n",
+	.about = "FILE is the text of maps or smaps, also pasted or cut, a core file, or a JVM's "
+		 "log\n(hs_err); '-' is standard input.\n",
+	.options = known_options,
 	.run = run,
 };

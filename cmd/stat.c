@@ -4,13 +4,11 @@
  * its tree.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/number.h"
 #include "face/json.h"
 #include "probe/stat_tree.h"
 #include "ui/table.h"
@@ -29,44 +27,28 @@ struct options {
 	char **program;
 };
 
+static const struct cmd_option known_options[] = {
+	{ .name = "repeat",
+	  .letter = 'r',
+	  OPTION_NUMBER(struct options, runs, 1, MAX_RUNS, "runs"),
+	  .value = "N",
+	  .help = "run it N times; medians, and the least and the most" },
+	{ .name = "sample",
+	  OPTION_FLAG(struct options, sample),
+	  .help = "attach nothing: a setuid program keeps its rights, but children that live "
+		  "shorter than a look (1 to 10 ms) may be missed" },
+	OPTION_JSON(struct options, json),
+	OPTION_OUTPUT(struct options, output, "the report goes to FILE, not to stderr"),
+	{ 0 },
+};
+
 static int parse_options(struct options *options, int argc, char **argv)
 {
-	static const struct option longs[] = { { "json", no_argument, NULL, 'j' },
-					       { "sample", no_argument, NULL, 's' },
-					       { "output", required_argument, NULL, 'o' },
-					       { "repeat", required_argument, NULL, 'r' },
-					       { 0 } };
-	int option;
+	int status;
 
-	*options = (struct options) { .runs = 1, .program = argv };
-	opterr = 0;
-	optind = 0; /* of glibc: starts anew */
-	while ((option = getopt_long(argc, argv, "+:o:r:", longs, NULL)) != -1) {
-		switch (option) {
-		case 'j':
-			options->json = true;
-			break;
-		case 's':
-			options->sample = true;
-			break;
-		case 'o':
-			options->output = optarg;
-			break;
-		case 'r':
-			if (!number_parse(optarg, 10, 1, MAX_RUNS, &options->runs))
-				return cmd_usage(&cmd_stat, "-r %s: a number from 1 to %d expected",
-						 optarg, MAX_RUNS);
-			break;
-		case ':':
-			return cmd_usage(&cmd_stat, "%s wants a value", argv[optind - 1]);
-		default:
-			return cmd_usage(&cmd_stat, "no option %s", argv[optind - 1]);
-		}
-	}
-	options->program = argv + optind;
-	if (!*options->program)
-		return cmd_usage(&cmd_stat, "no program to run");
-	return 0;
+	*options = (struct options) { .runs = 1 };
+	status = options_parse(&cmd_stat, argc, argv, options, &options->program);
+	return status ? status : operands_program(&cmd_stat, options->program);
 }
 
 static const struct stat_space *largest_space(const struct stat_tree *tree)
@@ -467,20 +449,15 @@ const struct cmd cmd_stat = {
 	.name = "stat",
 	.synopsis = "[-r N] [--sample] [--json] [-o FILE] [--] PROGRAM [ARGUMENT...]",
 	.summary = "what time says of a program, and how many mappings its processes held",
-	.help = "  -r, --repeat N   run it N times; medians, and the least and the most\n"
-		"  --sample         attach nothing: a setuid program keeps its rights, but "
-		"children\n"
-		"                   that live shorter than a look (1 to 10 ms) may be missed\n"
-		"  --json           one JSON object\n"
-		"  -o, --output F   the report goes to F, not to stderr\n"
-		"\n"
-		"The tree is followed by process events only, no call stops. The mappings at exit "
-		"are\n"
-		"exact, those before exec from the look before, a peak is the highest seen. A "
-		"setuid\n"
-		"program runs without its rights under an unprivileged seam, which is then said.\n"
-		"The status is the program's own: 128 + N when signal N ended it, 126 not "
-		"executable,\n"
-		"127 not found, 125 when seam failed.\n",
+	.options = known_options,
+	.options_first = true,
+	.notes = "The tree is followed by process events only, no call stops. The mappings at exit "
+		 "are\n"
+		 "exact, those before exec from the look before, a peak is the highest seen. A "
+		 "setuid\n"
+		 "program runs without its rights under an unprivileged seam, which is then said.\n"
+		 "The status is the program's own: 128 + N when signal N ended it, 126 not "
+		 "executable,\n"
+		 "127 not found, 125 when seam failed.\n",
 	.run = run_stat,
 };

@@ -4,21 +4,25 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "cmd/number.h"
 #include "trace/source.h"
 #include "trace/trace.h"
 
-void target_parse(const char *argument, struct target *ret_target)
+int target_parse(const struct cmd *cmd, const char *argument, struct target *ret_target)
 {
-	size_t digits = strspn(argument, "0123456789");
-	long pid = digits && !argument[digits] ? strtol(argument, NULL, 10) : 0;
+	uint64_t pid;
 
-	if (pid > 0 && pid <= INT_MAX)
+	if (!argument)
+		return cmd_usage(cmd, "whose map? a PID, the name of a file or '-' expected");
+	if (!*argument)
+		return cmd_usage(cmd, "'': a PID, the name of a file or '-' expected");
+	if (number_parse(argument, 10, 1, INT_MAX, &pid))
 		ret_target->pid = (int)pid;
 	else
 		ret_target->file = argument;
+	return EXIT_DONE;
 }
 
 static int read_live(const struct target *target, struct snapshot *ret_snapshot)

@@ -16,8 +16,11 @@ struct target {
 	bool skip_bad; /* leave out lines that cannot be read */
 };
 
-/* All digits are a pid; anything else is a file ("./123" too), "-" standard input. */
-void target_parse(const char *argument, struct target *ret_target);
+/*
+ * All digits are a pid; anything else is a file ("./123" too), "-" standard input. 0, or EXIT_USAGE
+ * after a message when there is none (NULL).
+ */
+int target_parse(const struct cmd *cmd, const char *argument, struct target *ret_target);
 /* 0, or EXIT_FAILED after a message. The snapshot keeps nothing of a file open. */
 int target_read(const struct target *target, struct snapshot *ret_snapshot);
 /* "FILE" without its folder, or "comm PID": how a line about it begins. */

@@ -3,7 +3,6 @@
  * seam top: all processes by the number of their mappings.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/number.h"
 #include "cmd/policy.h"
 #include "face/top.h"
 #include "findings/top.h"
@@ -34,94 +32,65 @@ struct options {
 	const char *output, *kernel;
 };
 
-static int parse_order(const char *text, enum top_order *ret_order)
+static int parse_order(void *to, char *text)
 {
+	struct options *options = to;
+
 	for (enum top_order order = 0; order < TOP_NR_ORDERS; order++) {
 		if (!strcmp(top_order_name(order), text)) {
-			*ret_order = order;
-			return EXIT_DONE;
+			options->order = order;
+			return 0;
 		}
 	}
-	return cmd_usage(&cmd_top, "-s %s: areas, growth, pid or comm expected", text);
+	return -EINVAL;
 }
 
-static int parse_delay(const char *text, unsigned int *ret_ms)
+static int parse_delay(void *to, char *text)
 {
+	struct options *options = to;
 	char *end;
 	double seconds = strtod(text, &end);
 
 	if (end == text || *end || !(seconds >= 0.1) || seconds > 86400)
-		return cmd_usage(&cmd_top, "-d %s: seconds from 0.1 to 86400 expected", text);
-	*ret_ms = (unsigned int)(seconds * 1000);
-	return EXIT_DONE;
+		return -EINVAL;
+	options->delay_ms = (unsigned int)(seconds * 1000);
+	return 0;
 }
 
-static int parse_rows(const char *text, uint64_t *ret_rows)
-{
-	if (!number_parse(text, 10, 1, UINT64_MAX, ret_rows))
-		return cmd_usage(&cmd_top, "-n %s: a number from 1 expected", text);
-	return EXIT_DONE;
-}
-
-static int parse_option(struct options *options, int option)
-{
-	switch (option) {
-	case '1':
-		options->once = true;
-		return EXIT_DONE;
-	case 'j':
-		options->json = true;
-		return EXIT_DONE;
-	case 'H':
-		options->no_header = true;
-		return EXIT_DONE;
-	case 'k':
-		options->kernel = optarg;
-		return EXIT_DONE;
-	case 'o':
-		options->output = optarg;
-		return EXIT_DONE;
-	case 'd':
-		return parse_delay(optarg, &options->delay_ms);
-	case 'n':
-		return parse_rows(optarg, &options->rows);
-	case 's':
-		return parse_order(optarg, &options->order);
-	default:
-		return -1;
-	}
-}
+static const struct cmd_option known_options[] = {
+	{ .name = "once", OPTION_FLAG(struct options, once), .help = "one look, then end" },
+	{ .name = "delay",
+	  .letter = 'd',
+	  OPTION_PARSED(parse_delay),
+	  .value = "S",
+	  .expected = "seconds from 0.1 to 86400",
+	  .help = "seconds between looks (3)" },
+	{ .name = "sort",
+	  .letter = 's',
+	  OPTION_PARSED(parse_order),
+	  .value = "KEY",
+	  .expected = "areas, growth, pid or comm",
+	  .help = "sort by areas, growth, pid or comm" },
+	{ .name = "rows",
+	  .letter = 'n',
+	  OPTION_NUMBER(struct options, rows, 1, UINT64_MAX, "rows"),
+	  .value = "N",
+	  .help = "show N processes" },
+	OPTION_JSON(struct options, json),
+	OPTION_KERNEL(struct options, kernel, "by the rules of that kernel (linux-host)"),
+	OPTION_NO_HEADER(struct options, no_header),
+	OPTION_REPORT_OUTPUT(struct options, output),
+	{ 0 },
+};
 
 static int parse_options(struct options *options, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "once", no_argument, NULL, '1' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "no-header", no_argument, NULL, 'H' },
-		{ "kernel", required_argument, NULL, 'k' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "delay", required_argument, NULL, 'd' },
-		{ "rows", required_argument, NULL, 'n' },
-		{ "sort", required_argument, NULL, 's' },
-		{ 0 },
-	};
-	int option, r;
+	char **operands;
+	int status;
 
 	*options = (struct options) { .delay_ms = DEFAULT_DELAY_MS };
-	opterr = 0;
-	optind = 0; /* of glibc: starts anew */
-	while ((option = getopt_long(argc, argv, ":o:d:n:s:", longs, NULL)) != -1) {
-		if (option == ':')
-			return cmd_usage(&cmd_top, "%s wants a value", argv[optind - 1]);
-		r = parse_option(options, option);
-		if (r < 0)
-			return cmd_usage(&cmd_top, "no option %s", argv[optind - 1]);
-		if (r)
-			return r;
-	}
-	if (optind != argc)
-		return cmd_usage(&cmd_top, "'%s': no argument is expected", argv[optind]);
-	return EXIT_DONE;
+	status = options_parse(&cmd_top, argc, argv, options, &operands);
+	return status ? status : operands_none(&cmd_top, operands);
 }
 
 static void print_row(struct table *table, const struct top *top, const struct top_row *row)
@@ -334,14 +303,8 @@ const struct cmd cmd_top = {
 	.name = "top",
 	.synopsis = "[options]",
 	.summary = "all processes: mappings, share of the limit, growth, what makes most of it",
-	.help = "  --once          one look, then end\n"
-		"  -d S            seconds between looks (3)\n"
-		"  -s KEY          sort by areas, growth, pid or comm\n"
-		"  -n N            show N processes\n"
-		"  --json          for programs; one line a look without --once\n"
-		"  --kernel K      by the rules of that kernel (linux-host)\n"
-		"  --no-header     tables without their first line\n"
-		"  -o FILE         write there\n\n"
-		"Keys: M mappings, G growth, N pid, C command, space now, q end.\n",
+	.options = known_options,
+	.notes = "Keys: M mappings, G growth, N pid, C command, space now, q end. With --json a "
+		 "line a\nlook.\n",
 	.run = run,
 };

@@ -4,7 +4,6 @@
  * and in the model, and errno and areas compared after each.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,128 +12,107 @@
 #include <unistd.h>
 
 #include "cmd/verify.h"
-#include "cmd/number.h"
 #include "probe/spec.h"
 #include "verify/read.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
 /* "mmap,munmap,touch" */
-static int read_calls(const char *list, uint64_t *ret_only)
+static int read_calls(void *to, char *list)
 {
+	struct verify_options *options = to;
 	size_t len;
 	int call;
 
-	*ret_only = 0;
+	options->only = 0;
+	options->only_text = list;
 	for (const char *word = list;; word += len + 1) {
 		len = strcspn(word, ",");
 		call = trace_call_by_name(word, len);
 		if (call < 0)
-			return cmd_usage(&cmd_verify, "--ops: no call '%.*s'", (int)len, word);
-		*ret_only |= UINT64_C(1) << call;
+			return -EINVAL;
+		options->only |= UINT64_C(1) << call;
 		if (!word[len])
 			return 0;
 	}
 }
 
+static int read_kind(void *to, char *text)
+{
+	struct verify_options *options = to;
+
+	options->kind_text = text;
+	return world_kind_read(text, &options->kind) ? 0 : -EINVAL;
+}
+
+static const struct cmd_option known_options[] = {
+	{ .name = "random",
+	  OPTION_NUMBER(struct verify_options, calls, 1, UINT64_MAX, "calls"),
+	  .value = "N",
+	  .help = "makes N random calls for real and in the model, and compares errno and areas "
+		  "after each" },
+	{ .name = "seed",
+	  OPTION_NUMBER(struct verify_options, seed, 0, UINT64_MAX, NULL),
+	  .value = "S",
+	  .help = "the same calls again (default: a new one, which is told)" },
+	{ .name = "ops",
+	  OPTION_PARSED(read_calls),
+	  .value = "LIST",
+	  .expected = "calls as mmap,munmap,touch",
+	  .help = "these calls only: mmap,munmap,touch" },
+	OPTION_KERNEL(struct verify_options, kernel,
+		      "holds the model to another policy or what-if (default linux-host)"),
+	{ .name = "rules",
+	  OPTION_FILE(struct verify_options, rules),
+	  .help = "or to a vector from a text file, NAME=VALUE a line" },
+	{ .name = "limit",
+	  OPTION_NUMBER(struct verify_options, area_limit, 1, UINT64_MAX, "areas"),
+	  .value = "N",
+	  .help = "every process may have N areas at most (default: some, now and then)" },
+	{ .name = "as",
+	  OPTION_PARSED(read_kind),
+	  .value = "LIST",
+	  .expected = "some of no-rights, merge-any, mdwe and read-exec",
+	  .help = "processes of this kind: no-rights, merge-any, mdwe, read-exec (default: "
+		  "ordinary for scripts, all in turn for random calls)" },
+	{ .name = "stop",
+	  OPTION_FLAG(struct verify_options, stop),
+	  .help = "ends at the first mismatch" },
+	{ .name = "emit",
+	  OPTION_ONLY(struct verify_options, emit_c, "c"),
+	  .help = "the first mismatch, or the script, as one C file without dependencies" },
+	{ .name = "tap", OPTION_FLAG(struct verify_options, tap), .help = "the report as KTAP" },
+	{ .name = "kernel-image",
+	  OPTION_FILE(struct verify_options, image),
+	  .help = "all this under that kernel, in a virtual machine (QEMU)" },
+	{ .name = "append",
+	  OPTION_TEXT(struct verify_options, append),
+	  .value = "WORDS",
+	  .expected = "words of a command line",
+	  .help = "more words for its command line" },
+	OPTION_JSON(struct verify_options, json),
+	OPTION_REPORT_OUTPUT(struct verify_options, output),
+	{ 0 },
+};
+
 static int parse_options(struct verify_options *options, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "random", required_argument, NULL, 'n' },
-		{ "seed", required_argument, NULL, 's' },
-		{ "ops", required_argument, NULL, 'c' },
-		{ "kernel", required_argument, NULL, 'k' },
-		{ "rules", required_argument, NULL, 'r' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "stop", no_argument, NULL, 'S' },
-		{ "limit", required_argument, NULL, 'l' },
-		{ "as", required_argument, NULL, 'p' },
-		{ "emit", required_argument, NULL, 'e' },
-		{ "tap", no_argument, NULL, 't' },
-		{ "kernel-image", required_argument, NULL, 'i' },
-		{ "append", required_argument, NULL, 'a' },
-		{ "output", required_argument, NULL, 'o' },
-		{ 0 },
-	};
-	int option;
+	char **operands;
+	int status;
 
 	*options = (struct verify_options) { .kernel = "linux-host" };
 	if (getrandom(&options->seed, sizeof(uint32_t), 0) < 0)
 		options->seed = (uint64_t)getpid();
-	opterr = 0;
-	optind = 0; /* of glibc: starts anew */
-	while ((option = getopt_long(argc, argv, "+:o:", longs, NULL)) != -1) {
-		switch (option) {
-		case 'n':
-			if (!number_parse(optarg, 0, 1, UINT64_MAX, &options->calls))
-				return cmd_usage(&cmd_verify,
-						 "--random %s: a number of calls expected", optarg);
-			options->random = true;
-			break;
-		case 's':
-			if (!number_parse(optarg, 0, 0, UINT64_MAX, &options->seed))
-				return cmd_usage(&cmd_verify, "--seed %s: a number expected",
-						 optarg);
-			break;
-		case 'c':
-			if (read_calls(optarg, &options->only))
-				return EXIT_USAGE;
-			options->only_text = optarg;
-			break;
-		case 'k':
-			options->kernel = optarg;
-			break;
-		case 'r':
-			options->rules = optarg;
-			break;
-		case 'j':
-			options->json = true;
-			break;
-		case 'S':
-			options->stop = true;
-			break;
-		case 'i':
-			options->image = optarg;
-			break;
-		case 'a':
-			options->append = optarg;
-			break;
-		case 'l':
-			if (!number_parse(optarg, 0, 0, UINT64_MAX, &options->area_limit))
-				return cmd_usage(&cmd_verify,
-						 "--limit %s: a number of areas expected", optarg);
-			break;
-		case 'p':
-			if (!world_kind_read(optarg, &options->kind))
-				return cmd_usage(&cmd_verify,
-						 "--as %s: no-rights, merge-any, mdwe, read-exec "
-						 "are known",
-						 optarg);
-			options->kind_text = optarg;
-			break;
-		case 'e':
-			if (strcmp(optarg, "c"))
-				return cmd_usage(&cmd_verify, "--emit %s: only c is known", optarg);
-			options->emit_c = options->stop = true;
-			break;
-		case 't':
-			options->tap = true;
-			break;
-		case 'o':
-			options->output = optarg;
-			break;
-		case ':':
-			return cmd_usage(&cmd_verify, "%s wants a value", argv[optind - 1]);
-		default:
-			return cmd_usage(&cmd_verify, "no option %s", argv[optind - 1]);
-		}
-	}
+	status = options_parse(&cmd_verify, argc, argv, options, &operands);
+	if (status)
+		return status;
 	if (options->json + options->emit_c + options->tap > 1)
 		return cmd_usage(&cmd_verify, "one of --json, --emit and --tap");
-	options->script = argv[optind];
-	if (options->random ? options->script != NULL : !options->script || argv[optind + 1])
+	options->stop |= options->emit_c;
+	options->random = options->calls;
+	if (options->random == !!operands[0])
 		return cmd_usage(&cmd_verify, "--random N or one script expected");
-	return 0;
+	return operands_file(&cmd_verify, operands, NULL, &options->script);
 }
 
 static uint64_t now_ns(void)
@@ -246,28 +224,9 @@ const struct cmd cmd_verify = {
 	.name = "verify",
 	.synopsis = "[options] --random N | SCRIPT",
 	.summary = "holds the model against the running kernel",
-	.help = "SCRIPT          plays an operation script (docs/ops.md) for real and in the "
-		"model\n"
-		"--random N      makes N random calls for real and in the model, and compares\n"
-		"                errno and areas after each\n"
-		"--seed S        the same calls again (default: a new one, which is told)\n"
-		"--ops LIST      these calls only: mmap,munmap,touch\n"
-		"--kernel K      holds the model to another policy or what-if (default "
-		"linux-host)\n"
-		"--rules FILE    or to a vector from a text file, NAME=VALUE a line\n"
-		"--limit N       every process may have N areas at most (default: some, now and "
-		"then)\n"
-		"--as LIST       processes of this kind: no-rights, merge-any, mdwe, read-exec\n"
-		"                (default: ordinary for scripts, all in turn for random calls)\n"
-		"--stop          ends at the first mismatch\n"
-		"--emit c        the first mismatch, or the script, as one C file without "
-		"dependencies\n"
-		"--tap           the report as KTAP\n"
-		"--kernel-image FILE  all this under that kernel, in a virtual machine (QEMU)\n"
-		"--append WORDS  more words for its command line\n"
-		"--json          the report as JSON\n"
-		"-o FILE         the report goes there (- for standard output)\n"
-		"\n"
-		"Exit status: 0 no mismatch, 1 some, 125 seam itself failed.\n",
+	.about = "SCRIPT: plays an operation script (docs/ops.md) for real and in the model.\n",
+	.options = known_options,
+	.options_first = true,
+	.notes = "Exit status: 0 no mismatch, 1 some, 125 seam itself failed.\n",
 	.run = run_verify,
 };

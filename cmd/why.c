@@ -3,7 +3,6 @@
  * seam why: pair by pair, what keeps two neighbours apart and which call would join them.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,70 +31,38 @@ static int parse_address(struct options *options, const char *text)
 	return EXIT_DONE;
 }
 
-static int parse_option(struct options *options, int option)
-{
-	switch (option) {
-	case 'j':
-		options->json = true;
-		return EXIT_DONE;
-	case 'k':
-		options->kernel = optarg;
-		return EXIT_DONE;
-	case 'o':
-		options->output = optarg;
-		return EXIT_DONE;
-	case 'H':
-		options->no_header = true;
-		return EXIT_DONE;
-	case 's':
-		options->target.skip_bad = true;
-		return EXIT_DONE;
-	case 'e':
-		if (strcmp(optarg, "c"))
-			return cmd_usage(&cmd_why, "--emit %s: only 'c' is known", optarg);
-		options->emit_c = true;
-		return EXIT_DONE;
-	default:
-		return -1;
-	}
-}
+static const struct cmd_option known_options[] = {
+	OPTION_KERNEL(struct options, kernel,
+		      "by the rules of that kernel (linux-host; for a file the newest)"),
+	{ .name = "emit",
+	  OPTION_ONLY(struct options, emit_c, "c"),
+	  .help = "a small C program that makes the pair at ADDR" },
+	OPTION_SKIP_BAD(struct options, target.skip_bad),
+	OPTION_JSON(struct options, json),
+	OPTION_NO_HEADER(struct options, no_header),
+	OPTION_REPORT_OUTPUT(struct options, output),
+	{ 0 },
+};
 
 static int parse_options(struct options *options, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "kernel", required_argument, NULL, 'k' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "no-header", no_argument, NULL, 'H' },
-		{ "skip-bad", no_argument, NULL, 's' },
-		{ "emit", required_argument, NULL, 'e' },
-		{ 0 },
-	};
-	int option, r;
+	char **operands;
+	int status;
 
 	*options = (struct options) { 0 };
-	opterr = 0;
-	optind = 0; /* of glibc: starts anew */
-	while ((option = getopt_long(argc, argv, ":o:", longs, NULL)) != -1) {
-		if (option == ':')
-			return cmd_usage(&cmd_why, "%s wants a value", argv[optind - 1]);
-		r = parse_option(options, option);
-		if (r < 0)
-			return cmd_usage(&cmd_why, "no option %s", argv[optind - 1]);
-		if (r)
-			return r;
-	}
-	if (optind == argc)
-		return cmd_usage(&cmd_why, "whose map? a PID, a file or '-'");
-	target_parse(argv[optind++], &options->target);
-	options->target.live.drop_rights = true;
-	options->target.live.all = true;
-	if (optind < argc && parse_address(options, argv[optind++]))
-		return EXIT_USAGE;
-	if (optind < argc)
-		return cmd_usage(&cmd_why, "'%s': one address at a time", argv[optind]);
+	status = options_parse(&cmd_why, argc, argv, options, &operands);
+	if (!status)
+		status = target_parse(&cmd_why, operands[0], &options->target);
+	if (!status && operands[1])
+		status = parse_address(options, operands[1]);
+	if (status)
+		return status;
+	if (operands[1] && operands[2])
+		return cmd_usage(&cmd_why, "'%s': one address at a time", operands[2]);
 	if (options->emit_c && !options->by_address)
 		return cmd_usage(&cmd_why, "--emit c: of which pair? give its address");
+	options->target.live.drop_rights = true;
+	options->target.live.all = true;
 	return EXIT_DONE;
 }
 
@@ -255,13 +222,7 @@ const struct cmd cmd_why = {
 	.name = "why",
 	.synopsis = "[options] PID|FILE|- [ADDR]",
 	.summary = "pair by pair: what keeps two neighbours apart, which call would join them",
-	.help = "ADDR (hex): the border there, or that of the mapping that holds it.\n\n"
-		"  --kernel K      by the rules of that kernel (linux-host; for a file the "
-		"newest)\n"
-		"  --emit c        a small C program that makes the pair at ADDR\n"
-		"  --skip-bad      leave out lines that cannot be read\n"
-		"  --json          for programs\n"
-		"  --no-header     the table without its first line\n"
-		"  -o FILE         write the report there\n",
+	.about = "ADDR (hex): the border there, or that of the mapping that holds it.\n",
+	.options = known_options,
 	.run = run,
 };

@@ -46,7 +46,7 @@ def test_numbers():
                                ('replay', '--limit', []), ('verify', '--random', []),
                                ('record', '-p', [])):
         for number in ('-1', minus_max, '', '1x', '99999999999999999999'):
-            refuses(2, ' %s: ' % number, verb, option, number, *rest)
+            refuses(2, " '%s': " % number, verb, option, number, *rest)
     refuses(2, 'an address in hex', 'why', '1', minus_max)
 
 

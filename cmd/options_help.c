@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "cmd/options.h"
+
+#define HEAD_SIZE 48
+#define SCREEN_WIDTH 80
+/* A longer head has its text below it. */
+#define WIDEST_HEAD 24
+
+/* "  -o, --output FILE"; without room for letters where no option has one. */
+static int head_text(const struct cmd_option *option, bool letters, char head[HEAD_SIZE])
+{
+	char letter[] = "  -x, ";
+
+	letter[3] = option->letter;
+	return snprintf(head, HEAD_SIZE, "%s--%s%s%s",
+			option->letter ? letter
+			: letters      ? "      "
+				       : "  ",
+			option->name, option->value ? " " : "", option->value ? option->value : "");
+}
+
+static bool has_letters(const struct cmd_option *options)
+{
+	for (; options->name; options++)
+		if (options->letter)
+			return true;
+	return false;
+}
+
+/* Where the texts begin. */
+static int text_column(const struct cmd_option *options, bool letters)
+{
+	char head[HEAD_SIZE];
+	int widest = 0;
+
+	for (; options->name; options++) {
+		int len = head_text(options, letters, head);
+
+		if (len > widest && len <= WIDEST_HEAD)
+			widest = len;
+	}
+	return widest + 2;
+}
+
+/* Words from @column to the edge of the screen. */
+static void print_wrapped(const char *text, int column, FILE *out)
+{
+	int at = column;
+
+	while (*text) {
+		int len = (int)strcspn(text, " ");
+
+		if (at > column && at + 1 + len > SCREEN_WIDTH) {
+			fprintf(out, "\n%*s", column, "");
+			at = column;
+		}
+		at += fprintf(out, "%s%.*s", at > column ? " " : "", len, text);
+		text += len;
+		text += *text == ' ';
+	}
+	fputc('\n', out);
+}
+
+void options_print(const struct cmd_option *options, FILE *out)
+{
+	bool letters = has_letters(options);
+	int column = text_column(options, letters);
+
+	for (; options->name; options++) {
+		char head[HEAD_SIZE];
+		int len = head_text(options, letters, head);
+
+		if (len > column - 2)
+			fprintf(out, "%s\n%*s", head, column, "");
+		else
+			fprintf(out, "%-*s", column, head);
+		print_wrapped(options->help, column, out);
+	}
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""options.py SEAM: every verb reads its options alike, as its help lists them, and refuses in the same words."""
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+from tap import done, ok  # noqa: E402
+
+SEAM = os.path.realpath(sys.argv[1])
+OPTION = re.compile(r'^ {2,6}(?:-(\w), )?--([a-z-]+)(?: (\S.*?))?(?:  .*)?$', re.M)
+PROGRAM = {'record', 'stat'}
+FILE = {'replay', 'report', 'show', 'why', 'verify'}
+
+
+def seam(*words):
+    return subprocess.run([SEAM, *words], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+
+
+def refused(verb, words, said, what):
+    run = seam(verb, *words)
+    first = run.stderr.partition('\n')[0]
+    ok(run.returncode == 2 and not run.stdout and re.fullmatch(f'seam: {verb}: {said}', first) and
+       f'usage: seam {verb} ' in run.stderr, f'{verb}: {what}', words, run.returncode, run.stderr)
+
+
+def check_option(verb, letter, name, value):
+    flag = not value or ' ' in value  # "--diff A B" takes operands
+    if flag:
+        refused(verb, [f'--{name}=1'], f'--{name} takes no value', f'--{name} with a value')
+        return
+    refused(verb, [f'--{name}'], f'--{name}: .+ expected', f'--{name} without a value')
+    if letter:
+        refused(verb, ['-' + letter], f'--{name}: .+ expected', f'-{letter} without a value')
+    refused(verb, [f'--{name}', ''], f"--{name} '': .+ expected", f'--{name} with nothing')
+
+
+def check_verb(verb):
+    options = OPTION.findall(seam('help', verb).stdout)
+    ok(len(options) > 2 and all(len(line) <= 80 for line in seam('help', verb).stdout.split('usage')[1].splitlines()[1:]
+                                if line.startswith('  ')), f'{verb}: help lists its options on 80 columns', options)
+    for option in options:
+        check_option(verb, *option)
+    refused(verb, ['--moon'], 'no option --moon', 'an option that there is not')
+    refused(verb, ['-Z'], 'no option -Z', 'a letter that there is not')
+    refused(verb, ['--moon=1'], 'no option --moon=1', 'with a value')
+    if verb in PROGRAM:
+        refused(verb, [''], "'': the name of a program expected", 'no name')
+    elif verb in FILE:
+        refused(verb, [''], "'': .*the name of a file.* expected", 'no name')
+    else:
+        refused(verb, ['moon'], "'moon': no argument is expected", 'an argument')
+
+
+def check_numbers():
+    for verb, words, said in (
+            ('show', ['--watch', '0', '1'], "--watch '0': a number of seconds from 1 to 86400 expected"),
+            ('show', ['--watch', '86401', '1'], "--watch '86401': a number of seconds from 1 to 86400 expected"),
+            ('show', ['--looks=-1', '1'], "--looks '-1': a number of lines from 1 expected"),
+            ('top', ['-n', ' 1'], "--rows ' 1': a number of rows from 1 expected"),
+            ('stat', ['-r1x', 'true'], "--repeat '1x': a number of runs from 1 to 100000 expected"),
+            ('record', ['-p', '2147483648'], "--pid '2147483648': a process id expected"),
+            ('verify', ['--seed', '18446744073709551616'], "--seed '18446744073709551616': a number from 0 expected"),
+            ('replay', ['--limit', '0x'], "--limit '0x': a number of areas from 1 expected"),
+            ('replay', ['--format', 'xml'], "--format 'xml': text, json or ops expected"),
+            ('replay', ['--layout', ''], "--layout '': i386 or x86-64 expected"),
+            ('replay', ['--rules', 'x'] * 40, "--rules 'x': given too often")):
+        refused(verb, words, re.escape(said), ' '.join(words[:2]))
+    run = seam('verify', '--random', '0x10', '--seed=0x7', '--json')
+    ok(run.returncode in (0, 1) and '"seed":7' in run.stdout.replace(' ', ''), 'numbers in hex', run.stdout, run.stderr)
+    ok(seam('top', '--onc', '--rows=1', '--no-h').returncode == 0, 'names may be cut short')
+
+
+for name in re.findall(r'^  (\w+) ', seam('help').stdout, flags=re.M):
+    check_verb(name)
+check_numbers()
+run = seam('stat', 'sh', '-c', 'exit 3', '--json')
+ok(run.returncode == 3 and '"schema"' not in run.stderr, "what is behind the program is the program's", run.stderr)
+done()
