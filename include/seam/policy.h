@@ -61,6 +61,7 @@ extern "C" {
 	  "PR_SET_MEMORY_MERGE marks: 1 new areas after joining (6.4-6.16), 2 before (6.17-)")     \
 	X(dontunmap, "mremap DONTUNMAP: 1 private anonymous memory (5.7-5.12), 2 any (5.13-)")     \
 	X(populate_holes, "MADV_POPULATE passes over holes (-6.8)")                                \
+	X(uffd_wp_stays, "registering anew without write protection: EBUSY (7.3-)")                \
 	X(onfault_access, "mlock2 ONFAULT fails where no access is allowed (-5.17)")               \
 	X(mremap_room, "mremap near the area limit: 1 FIXED and DONTUNMAP fail early (5.1-), "     \
 		       "2 every call that finds no four areas free (7.1-)")                        \

@@ -153,6 +153,10 @@ static int may_register(const struct seam_space *space, uint64_t start, uint64_t
 			return -SEAM_EPERM;
 		if (attr->uffd && attr->uffd != wanted->uffd)
 			return -SEAM_EBUSY;
+		/* write protection that is there is not given up by registering anew */
+		if (rule(space, SEAM_RULE_uffd_wp_stays) && attr->uffd &&
+		    attr->flags & SEAM_VM_UFFD_WP & ~wanted->flags)
+			return -SEAM_EBUSY;
 	}
 	return some ? 0 : -SEAM_EINVAL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* As 7.2. */
+/* Write protection by userfaultfd stays. */
 #include "lib/policy/policy.h"
 
 const struct seam_policy policy_linux_7_3 = {
@@ -36,5 +36,6 @@ const struct seam_policy policy_linux_7_3 = {
 		RULE(mremap_many, 1),
 		RULE(advices, 6),
 		RULE(mseal, 1),
+		RULE(uffd_wp_stays, 1),
 	},
 };
