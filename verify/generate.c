@@ -312,6 +312,7 @@ static void make_mlockall(struct generator *gen, struct op *op)
 		SEAM_MCL_FUTURE | SEAM_MCL_ONFAULT,
 		SEAM_MCL_CURRENT | SEAM_MCL_ONFAULT,
 		SEAM_MCL_CURRENT | SEAM_MCL_FUTURE | SEAM_MCL_ONFAULT,
+		SEAM_MCL_CURRENT,
 		SEAM_MCL_ONFAULT,
 		0,
 	};

@@ -76,6 +76,9 @@ static int64_t map(struct seam_space *space, const struct model_files *files, co
 
 	if (args[5] & 4095)
 		return -SEAM_EINVAL;
+	/* how many huge pages there are the model does not know */
+	if (args[3] & SEAM_MAP_HUGETLB && real->result == -SEAM_ENOMEM)
+		return real->result;
 	if (chosen_at_random(space, args, real)) {
 		if (real->result < 0)
 			return real->result;

@@ -4,14 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include <linux/capability.h>
+#include <linux/magic.h>
 #include <linux/userfaultfd.h>
 
 #include "probe/procfs.h"
@@ -42,55 +45,89 @@
 #define STACK_DEPTH (UINT64_C(512) << 10) /* touched beforehand: the own stack does not grow */
 
 /* How the files of scripts are opened (docs/ops.md); number 6 has a driver, which nobody has. */
-static const uint32_t file_traits[NR_FDS] = {
-	SEAM_FILE_READ | SEAM_FILE_WRITE,
-	SEAM_FILE_READ | SEAM_FILE_WRITE,
-	SEAM_FILE_READ,
-	0,
-	SEAM_FILE_WRITE,
-	SEAM_FILE_READ,
-	SEAM_FILE_READ,
+static const struct {
+	uint32_t traits;
+	bool on_disk; /* else in memory */
+} files[NR_FDS] = {
+	{ SEAM_FILE_READ | SEAM_FILE_WRITE, false },
+	{ SEAM_FILE_READ | SEAM_FILE_WRITE, true },
+	{ SEAM_FILE_READ, false },
+	{ 0, false },
+	{ SEAM_FILE_WRITE, false },
+	{ SEAM_FILE_READ, true },
+	{ SEAM_FILE_READ, false },
 };
 
 static int open_as(int file, uint32_t traits)
 {
-	char path[32] = "/proc/self/fd/";
+	char path[32];
 	int mode = traits == SEAM_FILE_READ    ? O_RDONLY
 		   : traits == SEAM_FILE_WRITE ? O_WRONLY
 					       : O_RDWR;
-	size_t at = strlen(path);
 	int fd;
 
-	for (int div = 1000; div; div /= 10)
-		if (file >= div)
-			path[at++] = (char)('0' + file / div % 10);
-	path[at] = 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 	fd = open(path, mode | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+/* What a file system does with maps of its files. */
+static uint32_t traits_of(int file)
+{
+	struct statfs fs;
+
+	if (fstatfs(file, &fs))
+		return 0;
+	switch ((uint64_t)fs.f_type) {
+	case TMPFS_MAGIC:
+	case RAMFS_MAGIC:
+		return SEAM_FILE_SHMEM;
+	case EXT4_SUPER_MAGIC:
+	case XFS_SUPER_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+		return SEAM_FILE_THP_ALIGN;
+	default:
+		return 0;
+	}
+}
+
+/* A file without a name and with much room; where the disk has none of it, one in memory. */
+static int new_file(bool on_disk)
+{
+	const char *folder = getenv("TMPDIR");
+	int file = -1;
+
+	if (on_disk)
+		file = open(folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (file >= 0 && !ftruncate(file, FILE_SIZE))
+		return file;
+	if (file >= 0)
+		close(file);
+	file = memfd_create("seam-verify", MFD_CLOEXEC);
+	return file < 0 || ftruncate(file, FILE_SIZE) ? -errno : file;
 }
 
 int world_open_files(struct world *world)
 {
 	for (int i = 0; i < NR_FDS; i++) {
-		uint32_t traits = file_traits[i];
 		int file, fd;
 
 		world->real_files.fd[i] = -1;
 		world->model_files.file[i] = (struct seam_file) { 0 };
-		if (!traits)
+		if (!files[i].traits)
 			continue;
-		file = memfd_create("seam-verify", MFD_CLOEXEC);
-		if (file < 0 || ftruncate(file, FILE_SIZE))
-			return -errno;
-		fd = open_as(file, traits);
+		file = new_file(files[i].on_disk);
+		if (file < 0)
+			return file;
+		fd = open_as(file, files[i].traits);
 		if (fd < 0)
 			return fd;
-		close(file);
 		world->real_files.fd[i] = fd;
 		world->model_files.file[i] = (struct seam_file) {
 			.id = (uint64_t)i + 1,
-			.traits = traits | SEAM_FILE_SHMEM,
+			.traits = files[i].traits | traits_of(file),
 		};
+		close(file);
 	}
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "lib/join.h"
 #include "lib/op/limits.h"
+#include "lib/op/unmap.h"
 
 /*
  * What becomes of the range, decided before anything is changed. Above and below the range lie the
@@ -143,7 +144,7 @@ static int cut(struct seam_space *space, struct cursor *cursor, uint64_t at)
 	index_load(&space->index, cursor, &area);
 	if (limit_areas_reached(space))
 		return -SEAM_ENOMEM;
-	if (area_attr(space, &area)->traits & SEAM_TRAIT_NO_SPLIT)
+	if (!may_cut(space, &area, at))
 		return -SEAM_EINVAL;
 	return area_split(space, cursor, at);
 }

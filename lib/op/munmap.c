@@ -9,8 +9,7 @@ static bool sealed(const struct seam_space *space, const struct area *area)
 	return area_flags(space, area) & SEAM_VM_SEALED;
 }
 
-/* Drivers may refuse a cut, huge pages stay whole (6.18 mm/vma.c __split_vma). */
-static bool may_cut(const struct seam_space *space, const struct area *area, uint64_t at)
+bool may_cut(const struct seam_space *space, const struct area *area, uint64_t at)
 {
 	const struct attr *attr = area_attr(space, area);
 	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;

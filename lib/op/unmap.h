@@ -32,4 +32,10 @@ int unmap_leave_cuts(struct seam_space *space, struct unmap *unmap);
 /* Checks and takes out. */
 int unmap_range(struct seam_space *space, uint64_t start, uint64_t end);
 
+/*
+ * Whether the area may be cut in two at @at: drivers may refuse, huge pages stay whole (6.18
+ * mm/vma.c __split_vma).
+ */
+bool may_cut(const struct seam_space *space, const struct area *area, uint64_t at);
+
 #endif
