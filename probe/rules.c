@@ -274,14 +274,17 @@ static int new_uffd(void)
 	return fd;
 }
 
+/* 0 or errno. */
+static int watch_for(unsigned int page, int uffd, uint64_t mode)
+{
+	struct uffdio_register reg = { .range = { (uint64_t)at(page), PAGE }, .mode = mode };
+
+	return ioctl(uffd, UFFDIO_REGISTER, &reg) ? errno : 0;
+}
+
 static void watch(unsigned int page, int uffd)
 {
-	struct uffdio_register reg = {
-		.range = { (uint64_t)at(page), PAGE },
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-
-	if (ioctl(uffd, UFFDIO_REGISTER, &reg))
+	if (watch_for(page, uffd, UFFDIO_REGISTER_MODE_MISSING))
 		give_up();
 }
 
@@ -291,6 +294,16 @@ static int probe_uffd(void)
 	watch(0, new_uffd());
 	watch(1, new_uffd());
 	return areas(0, 2) == 2;
+}
+
+static int probe_uffd_wp_stays(void)
+{
+	int uffd = new_uffd();
+
+	map(0, 1, RW);
+	if (watch_for(0, uffd, UFFDIO_REGISTER_MODE_WP))
+		give_up(); /* write protection is not built in */
+	return watch_for(0, uffd, UFFDIO_REGISTER_MODE_MISSING) == EBUSY;
 }
 
 static int probe_name(void)
@@ -483,6 +496,7 @@ static const struct {
 	{ SEAM_RULE_file, probe_file },
 	{ SEAM_RULE_numa, probe_numa },
 	{ SEAM_RULE_uffd, probe_uffd },
+	{ SEAM_RULE_uffd_wp_stays, probe_uffd_wp_stays },
 	{ SEAM_RULE_name, probe_name },
 	{ SEAM_RULE_close, probe_close },
 	{ SEAM_RULE_sticky, probe_sticky },

@@ -54,14 +54,22 @@ static void fail_killed(struct play *play, int signal_number)
 		 signal_number, strsignal(signal_number), play->next + 1, text);
 }
 
+/* Once all is over it stays so. */
 static void give_turn(struct play *play, uint32_t space)
 {
-	__atomic_store_n(&play->turn, space, __ATOMIC_RELEASE);
+	uint32_t turn = __atomic_load_n(&play->turn, __ATOMIC_RELAXED);
+
+	while (turn != NOBODY && !__atomic_compare_exchange_n(&play->turn, &turn, space, false,
+							      __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
 	if (play->nr_spaces > 1)
 		syscall(SYS_futex, &play->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* A process that was killed in its turn gives it to nobody: that is the end. */
+/*
+ * A process that was killed in its turn gives it to nobody: that is the end. One that has ended in
+ * order had given it to another before.
+ */
 static void look_after(struct play *play, uint32_t space)
 {
 	int status;
@@ -71,7 +79,8 @@ static void look_after(struct play *play, uint32_t space)
 	play->pid[space] = 0;
 	if (WIFSIGNALED(status))
 		fail_killed(play, WTERMSIG(status));
-	give_turn(play, NOBODY);
+	if (WIFSIGNALED(status) || __atomic_load_n(&play->turn, __ATOMIC_ACQUIRE) == space)
+		give_turn(play, NOBODY);
 }
 
 /* False when all is over. */
@@ -253,13 +262,18 @@ static int check_all(struct player *player, const struct op *op, const uint64_t 
 
 /*
  * Whether an outcome hangs on guard markers, of which the model keeps no more than the area's flag:
- * a fault in the range stopped for the kernel alone, and there are some.
+ * a fault in the range stopped for the kernel alone, or sooner, and there are some.
  */
 static bool hangs_on_guards(struct player *player, const struct op *op, const uint64_t *args,
 			    const struct outcome *model, const struct outcome *real)
 {
-	return op_faults_in(op, args) && real->result < 0 && !model->result &&
-	       look_for_guards(&player->world->look, args[0], args[1]);
+	struct look *look = &player->world->look;
+
+	if (!op_faults_in(op, args) || real->result >= 0 ||
+	    (model->result && model->reached <= real->reached))
+		return false;
+	return real->reached ? look_for_guards(look, real->reached, 1)
+			     : look_for_guards(look, args[0], args[1]);
 }
 
 /* A call that the process makes itself. */

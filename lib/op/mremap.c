@@ -517,20 +517,21 @@ static bool can_grow_in_place(const struct seam_space *space, const struct remap
 
 static int grow(struct seam_space *space, struct remap *remap)
 {
-	uint64_t flags = area_flags(space, &remap->source);
 	int err;
 
-	if (can_grow_in_place(space, remap)) {
-		err = grow_in_place(space, remap);
-	} else {
-		if (!(remap->flags & SEAM_MREMAP_MAYMOVE))
-			return -SEAM_ENOMEM;
-		err = choose_address(space, remap);
-		if (!err)
-			err = move(space, remap);
-	}
-	if (err || !(flags & SEAM_VM_LOCKED))
-		return err;
+	if (can_grow_in_place(space, remap))
+		return grow_in_place(space, remap);
+	if (!(remap->flags & SEAM_MREMAP_MAYMOVE))
+		return -SEAM_ENOMEM;
+	err = choose_address(space, remap);
+	return err ? err : move(space, remap);
+}
+
+/* Locked memory brings in what it has gained, wherever it lies now. */
+static int populate_growth(struct seam_space *space, const struct remap *remap)
+{
+	if (!growth(remap) || !(area_flags(space, &remap->source) & SEAM_VM_LOCKED))
+		return 0;
 	return fault_populate_all(space, remap->new_addr + remap->old_len,
 				  remap->new_addr + remap->new_len);
 }
@@ -583,6 +584,8 @@ int linux_mremap(struct seam_space *space, const struct seam_mremap *args, uint6
 		err = move_several(space, &remap);
 	else
 		err = names_target(&remap) ? move_to(space, &remap) : resize(space, &remap);
+	if (!err)
+		err = populate_growth(space, &remap);
 	if (!err)
 		*ret_addr = remap.new_addr;
 	return err;

@@ -2,11 +2,11 @@
 /* Where the living kernels differ: the same calls under each, as kernels running answered them. */
 #include "tests/unit/space.h"
 
-enum { V5_10, V6_1, V6_12, V6_16, V6_17, V6_18, V6_18_44, V7_1, V7_3, NR };
+enum { V5_10, V6_1, V6_12, V6_16, V6_17, V6_18, V6_18_44, V7_1, V7_2, V7_3, NR };
 
 static const char *const policies[NR] = {
 	"linux-5.10", "linux-6.1",     "linux-6.12", "linux-6.16", "linux-6.17",
-	"linux-6.18", "linux-6.18.44", "linux-7.1",  "linux-7.3",
+	"linux-6.18", "linux-6.18.44", "linux-7.1",  "linux-7.2",  "linux-7.3",
 };
 
 /* Never touched memory was writable once, and is beside memory that never was. */
@@ -92,6 +92,14 @@ static void populated_over_a_hole(struct seam_space *space)
 	seam_space_madvise(space, AT(0), 3 * PAGE, SEAM_MADV_POPULATE_WRITE);
 }
 
+/* Memory watched for writes too, then only for being missing: its upper half. */
+static void registered_anew(struct seam_space *space)
+{
+	map(space, 0, 2, RW, 0);
+	seam_space_uffd_register(space, AT(0), 2 * PAGE, 1, SEAM_VM_UFFD_WP);
+	seam_space_uffd_register(space, AT(1), PAGE, 1, SEAM_VM_UFFD_MISSING);
+}
+
 static const struct {
 	const char *what;
 	void (*calls)(struct seam_space *space);
@@ -116,6 +124,9 @@ static const struct {
 	  copied_from_the_middle,
 	  { "0-3rwA 4-5r-A 10-11rwA", "0-3rwA 4-5r- 10-11rwA", NULL, "0-3rw 4-5r- 10-11rwA",
 	    "0-3rwA 4-5r- 10-11rwA" } },
+	{ "registered anew without write protection",
+	  registered_anew,
+	  { "0-1rwAU 1-2rwAU", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "0-2rwAU" } },
 	{ "two areas moved at once",
 	  several_moved,
 	  { "0-1rwA 1-2r-", NULL, NULL, NULL, "10-11rwA 11-12r-" } },
