@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The oldest with MAP_FIXED_NOREPLACE. */
-#include "lib/policy/policy.h"
+#include "lib/policy/living.h"
 
 const struct seam_policy policy_linux_4_18 = {
 	.name = "linux-4.18",
@@ -8,16 +8,6 @@ const struct seam_policy policy_linux_4_18 = {
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {
-		RULE(area_tree, 3),
-		RULE(anon_vma, 2),
-		RULE(account, 1),
-		RULE(offset, 2),
-		RULE(file, 1),
-		RULE(numa, 1),
-		RULE(uffd, 1),
-		RULE(close, 1),
-		RULE(special, 1),
-		RULE(clear_first, 1),
-		RULE(onfault_access, 1),
+		RULES_4_18,
 	},
 };

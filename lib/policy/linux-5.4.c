@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* As 4.18 but for mremap near the limit. */
-#include "lib/policy/policy.h"
+/* mremap looks at the area limit first; MADV_COLD and its like. */
+#include "lib/policy/living.h"
 
 const struct seam_policy policy_linux_5_4 = {
 	.name = "linux-5.4",
@@ -8,18 +8,8 @@ const struct seam_policy policy_linux_5_4 = {
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {
-		RULE(area_tree, 3),
-		RULE(anon_vma, 2),
-		RULE(account, 1),
-		RULE(offset, 2),
-		RULE(file, 1),
-		RULE(numa, 1),
-		RULE(uffd, 1),
-		RULE(close, 1),
-		RULE(special, 1),
-		RULE(clear_first, 1),
+		RULES_4_18,
 		RULE(mremap_room, 1),
 		RULE(advices, 1),
-		RULE(onfault_access, 1),
 	},
 };

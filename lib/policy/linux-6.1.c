@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Maple tree: a mapping that fills a gap joins the right side first; names; mremap joins above. */
-#include "lib/policy/policy.h"
+#include "lib/policy/living.h"
 
 const struct seam_policy policy_linux_6_1 = {
 	.name = "linux-6.1",
@@ -8,28 +8,7 @@ const struct seam_policy policy_linux_6_1 = {
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {
-		RULE(area_tree, 4),
-		RULE(anon_vma, 2),
-		RULE(account, 1),
-		RULE(offset, 2),
-		RULE(file, 1),
-		RULE(numa, 1),
-		RULE(uffd, 1),
-		RULE(name, 1),
-		RULE(close, 1),
-		RULE(special, 1),
-		RULE(fill_right, 1),
-		RULE(grow_join, 1),
-		RULE(dontunmap_locked, 1),
+		RULES_6_1,
 		RULE(dontunmap_apart, 1),
-		RULE(clear_first, 1),
-		RULE(brk_own, 1),
-		RULE(thp_align, 1),
-		RULE(stack_shadow, 1),
-		RULE(dontunmap, 2),
-		RULE(mremap_checks, 1),
-		RULE(mremap_room, 1),
-		RULE(advices, 4),
-		RULE(populate_holes, 1),
 	},
 };

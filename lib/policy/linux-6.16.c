@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Faulted memory joins unfaulted memory. */
-#include "lib/policy/policy.h"
+#include "lib/policy/living.h"
 
 const struct seam_policy policy_linux_6_16 = {
 	.name = "linux-6.16",
@@ -8,31 +8,10 @@ const struct seam_policy policy_linux_6_16 = {
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {
-		RULE(area_tree, 4),
+		RULES_6_12,
 		RULE(anon_vma, 3),
-		RULE(account, 2),
-		RULE(offset, 2),
-		RULE(file, 1),
-		RULE(numa, 1),
-		RULE(uffd, 1),
-		RULE(name, 1),
-		RULE(close, 2),
-		RULE(special, 1),
-		RULE(grow_join, 1),
-		RULE(dontunmap_locked, 1),
 		RULE(dontunmap_account, 1),
-		RULE(brk_own, 1),
-		RULE(stack_nh, 1),
-		RULE(thp_align, 3),
-		RULE(stack_shadow, 1),
-		RULE(droppable, 1),
-		RULE(above4g, 1),
-		RULE(ksm, 1),
-		RULE(dontunmap, 2),
-		RULE(mremap_checks, 1),
-		RULE(mremap_room, 1),
 		RULE(shrink_charge, 1),
 		RULE(advices, 6),
-		RULE(mseal, 1),
 	},
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A close operation forbids only being removed. */
-#include "lib/policy/policy.h"
+#include "lib/policy/living.h"
 
 const struct seam_policy policy_linux_6_6 = {
 	.name = "linux-6.6",
@@ -8,29 +8,9 @@ const struct seam_policy policy_linux_6_6 = {
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {
-		RULE(area_tree, 4),
-		RULE(anon_vma, 2),
-		RULE(account, 1),
-		RULE(offset, 2),
-		RULE(file, 1),
-		RULE(numa, 1),
-		RULE(uffd, 1),
-		RULE(name, 1),
+		RULES_6_1,
 		RULE(close, 2),
-		RULE(special, 1),
-		RULE(fill_right, 1),
-		RULE(grow_join, 1),
-		RULE(dontunmap_locked, 1),
-		RULE(clear_first, 1),
-		RULE(brk_own, 1),
-		RULE(thp_align, 1),
-		RULE(stack_shadow, 1),
 		RULE(above4g, 1),
 		RULE(ksm, 1),
-		RULE(dontunmap, 2),
-		RULE(mremap_checks, 1),
-		RULE(mremap_room, 1),
-		RULE(advices, 4),
-		RULE(populate_holes, 1),
 	},
 };

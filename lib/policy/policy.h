@@ -7,8 +7,12 @@
 
 #include "lib/calls.h"
 
-/* One rule of a vector: RULE(anon_vma, 3) */
+/*
+ * One rule of a vector: RULE(anon_vma, 3). A vector begins with the rules of one that it is like
+ * (RULES_2_6_7), and those named behind override them, which is no slip here.
+ */
 #define RULE(name, value) [SEAM_RULE_##name] = value
+#pragma GCC diagnostic ignored "-Woverride-init"
 
 extern const struct seam_policy policy_plain;
 extern const struct seam_policy policy_linux_2_2_13;

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lib/policy/living.h - the vectors from which those of the living kernels differ by a few rules.
+ */
+#ifndef LIB_POLICY_LIVING_H
+#define LIB_POLICY_LIVING_H
+
+#include "lib/policy/policy.h"
+
+/* clang-format off */
+
+/* A red-black tree with gaps; what every living kernel compares. */
+#define RULES_4_18			\
+	RULE(anon_vma, 2),		\
+	RULE(account, 1),		\
+	RULE(offset, 2),		\
+	RULE(file, 1),			\
+	RULE(numa, 1),			\
+	RULE(uffd, 1),			\
+	RULE(close, 1),			\
+	RULE(special, 1),		\
+	RULE(clear_first, 1),		\
+	RULE(onfault_access, 1),	\
+	RULE(area_tree, 3)
+
+/* The maple tree; names; mremap that grows joins. */
+#define RULES_6_1			\
+	RULES_4_18,			\
+	RULE(name, 1),			\
+	RULE(fill_right, 1),		\
+	RULE(grow_join, 1),		\
+	RULE(dontunmap_locked, 1),	\
+	RULE(brk_own, 1),		\
+	RULE(thp_align, 1),		\
+	RULE(stack_shadow, 1),		\
+	RULE(dontunmap, 2),		\
+	RULE(populate_holes, 1),	\
+	RULE(onfault_access, 0),	\
+	RULE(mremap_room, 1),		\
+	RULE(mremap_checks, 1),		\
+	RULE(advices, 4),		\
+	RULE(area_tree, 4)
+
+/* The left side first again; MAP_FIXED looks at its limits before it clears. */
+#define RULES_6_12			\
+	RULES_6_1,			\
+	RULE(account, 2),		\
+	RULE(close, 2),			\
+	RULE(fill_right, 0),		\
+	RULE(clear_first, 0),		\
+	RULE(stack_nh, 1),		\
+	RULE(thp_align, 3),		\
+	RULE(droppable, 1),		\
+	RULE(above4g, 1),		\
+	RULE(ksm, 1),			\
+	RULE(populate_holes, 0),	\
+	RULE(mseal, 1)
+
+/* Faulted memory joins unfaulted memory; mremap moves several areas. */
+#define RULES_6_17			\
+	RULES_6_12,			\
+	RULE(anon_vma, 3),		\
+	RULE(ksm, 2),			\
+	RULE(mremap_checks, 2),		\
+	RULE(shrink_charge, 1),		\
+	RULE(mremap_many, 1),		\
+	RULE(advices, 6)
+
+/* clang-format on */
+
+#endif
