@@ -317,14 +317,14 @@ void call_resume(struct seam_space *space)
 void call_begin(struct seam_space *space)
 {
 	space->journal.nr = 0;
-	space->moving = false;
+	space->move.len = 0;
 	space->no_memory = false;
 	space->mm_before = space->mm;
 }
 
 int call_end(struct seam_space *space, int result)
 {
-	if (space->hook && !space->no_memory && changes_make(space, space->moving))
+	if (space->hook && !space->no_memory && changes_make(space))
 		space->no_memory = true;
 	if (space->no_memory) {
 		call_suspend(space);

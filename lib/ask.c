@@ -93,8 +93,10 @@ SEAM_EXPORT int seam_space_ask(struct seam_space *space, const struct seam_call 
 		space->mm.stats.calls++;
 		space->mm.stats.failed += answer.result != 0;
 	}
+	if (call->op == SEAM_OP_MREMAP)
+		changes_note_move(space, call->mremap, answer.result, answer.value);
 	answer.areas = index_count(&space->index);
-	if (!space->no_memory && changes_make(space, call->op == SEAM_OP_MREMAP))
+	if (!space->no_memory && changes_make(space))
 		space->no_memory = true;
 	if (space->no_memory)
 		return call_end(space, -SEAM_EALLOC);

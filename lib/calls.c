@@ -2,6 +2,7 @@
 /* The public calls: each one frames what the policy's generation does. */
 #include "lib/calls.h"
 
+#include "lib/changes.h"
 #include "lib/export.h"
 #include "lib/space.h"
 
@@ -44,11 +45,14 @@ SEAM_EXPORT int seam_space_mprotect(struct seam_space *space, uint64_t addr, uin
 SEAM_EXPORT int seam_space_mremap(struct seam_space *space, const struct seam_mremap *args,
 				  uint64_t *ret_addr)
 {
+	int result;
+
 	if (space->pending)
 		return -SEAM_EBUSY;
 	call_begin(space);
-	space->moving = true;
-	return end_counted(space, space->policy.calls->mremap(space, args, ret_addr));
+	result = space->policy.calls->mremap(space, args, ret_addr);
+	changes_note_move(space, args, result, result ? 0 : *ret_addr);
+	return end_counted(space, result);
 }
 
 SEAM_EXPORT int seam_space_madvise(struct seam_space *space, uint64_t addr, uint64_t len,

@@ -128,36 +128,72 @@ static size_t overlaps(const struct area *areas, size_t nr, const struct area *a
 	return found;
 }
 
-/* mremap: what went away whole, and what came whole, of one length, are one memory. */
-static const struct area *moved_to(const struct changes *changes, const struct area *gone)
+static bool is_moved(const struct area *area, const struct move *move, uint64_t from)
 {
-	size_t first;
+	const struct area range = { .start = from, .end = from + move->len };
 
-	for (size_t i = 0; i < changes->nr_after; i++) {
-		const struct area *came = &changes->after[i];
-
-		if (came->attr == gone->attr &&
-		    !overlaps(changes->before, changes->nr_before, came, &first))
-			return came;
-	}
-	return NULL;
+	return move->len && overlap(area, &range);
 }
 
-static bool tell_gone(struct seam_space *space, const struct changes *c, bool moved)
+static bool tell_gone(struct seam_space *space, const struct changes *c, const struct move *move)
 {
 	size_t first;
 
-	for (size_t i = 0; i < c->nr_before; i++) {
+	for (size_t i = 0; i < c->nr_before; i++)
 		if (!overlaps(c->after, c->nr_after, &c->before[i], &first) &&
-		    !(moved && moved_to(c, &c->before[i])) &&
+		    !is_moved(&c->before[i], move, move->from) &&
 		    !add(space, SEAM_CHANGE_REMOVED, &c->before[i], NULL))
 			return false;
-	}
-	for (size_t i = 0; i < c->nr_before && moved; i++) {
-		const struct area *to = moved_to(c, &c->before[i]);
+	return true;
+}
 
-		if (to && !overlaps(c->after, c->nr_after, &c->before[i], &first) &&
-		    !add(space, SEAM_CHANGE_MOVED, &c->before[i], to))
+/*
+ * The first area behind @addr as it was before the call: one that the call has changed, or, since
+ * DONTUNMAP may leave the old place as it is, one that it has not.
+ */
+static bool stood_at(const struct seam_space *space, const struct changes *c, uint64_t addr,
+		     struct area *ret_area)
+{
+	size_t at = place(c->before, c->nr_before, addr), unused;
+	bool found = false;
+	struct cursor cursor;
+	struct area now;
+
+	if (at && c->before[at - 1].end > addr)
+		at--;
+	if (at < c->nr_before) {
+		*ret_area = c->before[at];
+		found = true;
+	}
+	if (!index_seek(&space->index, addr, &cursor))
+		return found;
+	index_load(&space->index, &cursor, &now);
+	if ((!found || now.start < ret_area->start) &&
+	    !overlaps(c->after, c->nr_after, &now, &unused)) {
+		*ret_area = now;
+		found = true;
+	}
+	return found;
+}
+
+/* The memory of each area of the old place, and the area that holds it now. */
+static bool tell_moved(struct seam_space *space, const struct changes *c, const struct move *move)
+{
+	uint64_t end = move->from + move->len, addr = move->from;
+	struct area before, there;
+	size_t first;
+
+	while (addr < end && stood_at(space, c, addr, &before) && before.start < end) {
+		uint64_t start = before.start > move->from ? before.start : move->from;
+
+		before.pgoff = area_offset_at(space, &before, start);
+		before.start = start;
+		before.end = before.end < end ? before.end : end;
+		addr = before.end;
+		there.start = before.start - move->from + move->to;
+		there.end = before.end - move->from + move->to;
+		if (overlaps(c->after, c->nr_after, &there, &first) &&
+		    !add(space, SEAM_CHANGE_MOVED, &before, &c->after[first]))
 			return false;
 	}
 	return true;
@@ -204,31 +240,34 @@ static bool tell_changed(struct seam_space *space, const struct changes *c)
 	return true;
 }
 
-static bool is_target(const struct changes *c, const struct area *came)
-{
-	size_t first;
-
-	for (size_t i = 0; i < c->nr_before; i++)
-		if (!overlaps(c->after, c->nr_after, &c->before[i], &first) &&
-		    moved_to(c, &c->before[i]) == came)
-			return true;
-	return false;
-}
-
-static bool tell_created(struct seam_space *space, const struct changes *c, bool moved)
+static bool tell_created(struct seam_space *space, const struct changes *c, const struct move *move)
 {
 	size_t first;
 
 	for (size_t i = 0; i < c->nr_after; i++)
 		if (!overlaps(c->before, c->nr_before, &c->after[i], &first) &&
-		    !(moved && is_target(c, &c->after[i])) &&
+		    !is_moved(&c->after[i], move, move->to) &&
 		    !add(space, SEAM_CHANGE_CREATED, NULL, &c->after[i]))
 			return false;
 	return true;
 }
 
-int changes_make(struct seam_space *space, bool moved)
+void changes_note_move(struct seam_space *space, const struct seam_mremap *args, int result,
+		       uint64_t new_addr)
 {
+	uint64_t shorter = args->new_len < args->old_len ? args->new_len : args->old_len;
+	/* a move of several areas that fails has moved some of them, and names the place */
+	uint64_t to = result ? args->new_addr : new_addr;
+
+	if (to != args->old_addr)
+		space->move = (struct move) { .from = args->old_addr,
+					      .to = to,
+					      .len = page_up(space, shorter) };
+}
+
+int changes_make(struct seam_space *space)
+{
+	const struct move *move = &space->move;
 	struct changes *changes = space->changes;
 
 	if (!changes) {
@@ -237,9 +276,10 @@ int changes_make(struct seam_space *space, bool moved)
 			return -SEAM_EALLOC;
 	}
 	changes->nr = changes->nr_before = changes->nr_after = 0;
-	if (replay_journal(space, changes) && tell_gone(space, changes, moved) &&
-	    tell_splits(space, changes) && tell_joins(space, changes) &&
-	    tell_changed(space, changes) && tell_created(space, changes, moved))
+	if (replay_journal(space, changes) && tell_gone(space, changes, move) &&
+	    tell_moved(space, changes, move) && tell_splits(space, changes) &&
+	    tell_joins(space, changes) && tell_changed(space, changes) &&
+	    tell_created(space, changes, move))
 		return 0;
 	changes->nr = 0;
 	return -SEAM_EALLOC;

@@ -16,8 +16,11 @@ struct changes {
 	size_t nr_before, before_room, nr_after, after_room;
 };
 
-/* Makes the list from the journal; @moved: the call was mremap. -SEAM_EALLOC. */
-int changes_make(struct seam_space *space, bool moved);
+/* The call was an mremap that gave @result and, when that is 0, @new_addr. */
+void changes_note_move(struct seam_space *space, const struct seam_mremap *args, int result,
+		       uint64_t new_addr);
+/* Makes the list from the journal. -SEAM_EALLOC. */
+int changes_make(struct seam_space *space);
 void changes_tell(const struct seam_space *space);
 void changes_free(struct seam_space *space);
 

@@ -59,6 +59,11 @@ struct adopted {
 	uint32_t number, length, link;
 };
 
+/* Memory on its way from one place to another; none when @len is 0. */
+struct move {
+	uint64_t from, to, len;
+};
+
 struct seam_space {
 	struct seam_policy policy;
 	struct seam_alloc alloc;
@@ -76,7 +81,7 @@ struct seam_space {
 	struct mm mm, mm_before, mm_after; /* after: of a call that is suspended */
 	struct journal journal;
 	bool no_memory;		 /* an allocation failed in this call */
-	bool moving;		 /* the call is mremap */
+	struct move move;	 /* by the call, when it is mremap */
 	bool pending;		 /* an ask waits for commit or abort: the journal is its plan */
 	struct changes *changes; /* NULL until an ask or a hook wants them */
 	seam_hook *hook;

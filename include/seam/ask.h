@@ -65,8 +65,10 @@ struct seam_answer {
 
 /* What becomes of one area; a call's changes come in this order, each kind by address. */
 enum seam_change_kind {
-	SEAM_CHANGE_REMOVED, /* before: it is gone, or its memory is another's now */
-	SEAM_CHANGE_MOVED,   /* before, after: mremap; the same memory at another place */
+	SEAM_CHANGE_REMOVED, /* before: it is gone, or another has its place */
+	SEAM_CHANGE_MOVED,   /* before, after: mremap; before (an area, or the part of one that
+				moved, where it was) has its memory in after now, alone or with
+				neighbours; what is left at the old place, if anything, has none */
 	SEAM_CHANGE_SPLIT,   /* before, after: one of the pieces */
 	SEAM_CHANGE_JOINED,  /* before, after: before has become part of after */
 	SEAM_CHANGE_CHANGED, /* before, after: another range or other attributes */

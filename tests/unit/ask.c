@@ -396,6 +396,75 @@ static void kinds(void)
 	seam_space_destroy(space);
 }
 
+static bool tells_move(const struct seam_change *change, uint64_t from, uint64_t pages,
+		       uint64_t start, uint64_t end)
+{
+	return change->kind == SEAM_CHANGE_MOVED && change->before.start == from &&
+	       change->before.end == from + pages * PAGE && change->after.start == start &&
+	       change->after.end == end;
+}
+
+static void map_pages(struct seam_space *space, uint64_t at, uint64_t pages, uint32_t prot)
+{
+	struct seam_mmap mmap = page_at(at, SEAM_MAP_FIXED);
+
+	mmap.len = pages * PAGE;
+	mmap.prot = prot;
+	if (seam_space_mmap(space, &mmap, &at))
+		abort();
+}
+
+static void move_pages(struct seam_space *space, uint64_t from, uint64_t pages, uint64_t to,
+		       uint32_t flags)
+{
+	struct seam_mremap move = { .old_addr = from,
+				    .old_len = pages * PAGE,
+				    .new_len = pages * PAGE,
+				    .flags = SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED | flags,
+				    .new_addr = to };
+
+	heard.nr = 0;
+	if (seam_space_mremap(space, &move, &to))
+		abort();
+}
+
+/* Where the memory of each area went, also when its area is not what stood there before. */
+static void moves(void)
+{
+	struct seam_space *space = new_space(0);
+	uint64_t there = BASE + 32 * PAGE, write = SEAM_PROT_READ | SEAM_PROT_WRITE;
+
+	seam_space_set_hook(space, hear, &heard);
+	map_pages(space, BASE, 1, write);
+	map_pages(space, BASE + 2 * PAGE, 1, write);
+	move_pages(space, BASE, 3, there, 0);
+	ok(heard.nr == 2 && tells_move(&heard.changes[0], BASE, 1, there, there + PAGE) &&
+		   tells_move(&heard.changes[1], BASE + 2 * PAGE, 1, there + 2 * PAGE,
+			      there + 3 * PAGE),
+	   "two areas alike: each to its own place");
+
+	move_pages(space, there, 1, there + PAGE, 0);
+	ok(heard.nr == 2 &&
+		   tells_move(&heard.changes[0], there, 1, there + PAGE, there + 3 * PAGE) &&
+		   heard.changes[1].kind == SEAM_CHANGE_CHANGED,
+	   "moved beside one that it joins");
+
+	map_pages(space, BASE, 3, write);
+	move_pages(space, BASE + PAGE, 1, BASE + 16 * PAGE, 0);
+	ok(heard.nr == 3 &&
+		   tells_move(&heard.changes[0], BASE + PAGE, 1, BASE + 16 * PAGE,
+			      BASE + 17 * PAGE) &&
+		   heard.changes[1].kind == SEAM_CHANGE_SPLIT,
+	   "a part out of the middle");
+
+	map_pages(space, BASE + 64 * PAGE, 2, SEAM_PROT_READ);
+	move_pages(space, BASE + 64 * PAGE, 2, BASE + 70 * PAGE, SEAM_MREMAP_DONTUNMAP);
+	ok(heard.nr == 1 && tells_move(&heard.changes[0], BASE + 64 * PAGE, 2, BASE + 70 * PAGE,
+				       BASE + 72 * PAGE),
+	   "the old place stays as it was, empty");
+	seam_space_destroy(space);
+}
+
 int main(void)
 {
 	against_twin(400);
@@ -403,5 +472,6 @@ int main(void)
 	host_fails();
 	follows_kernel();
 	kinds();
+	moves();
 	return tap_done();
 }
