@@ -74,7 +74,7 @@ static void *cut_block(struct index *index, size_t size)
 	return (char *)index->chunks + at;
 }
 
-static int ensure(struct index *index, enum pool_kind kind, size_t nr)
+static int ensure_more(struct index *index, enum pool_kind kind, size_t nr)
 {
 	while (index->nr_free[kind] < nr) {
 		struct free_block *block = cut_block(index, pool_sizes[kind]);
@@ -88,6 +88,11 @@ static int ensure(struct index *index, enum pool_kind kind, size_t nr)
 	return 0;
 }
 
+static inline int ensure(struct index *index, enum pool_kind kind, size_t nr)
+{
+	return index->nr_free[kind] >= nr ? 0 : ensure_more(index, kind, nr);
+}
+
 /* What ensure() has set aside; never NULL. */
 static void *take(struct index *index, enum pool_kind kind)
 {
@@ -95,6 +100,7 @@ static void *take(struct index *index, enum pool_kind kind)
 
 	index->free[kind] = block->next;
 	index->nr_free[kind]--;
+	index->reserved = 0;
 	return block;
 }
 
@@ -136,11 +142,6 @@ void index_destroy(struct index *index)
 		 ? (leaf)->node.nr - 1u                                                            \
 		 : count((leaf)->end, (uint32_t)((page) - (leaf)->base)))
 
-static unsigned int leaf_slot(const struct leaf *leaf, uint64_t page)
-{
-	return LEAF_SLOT(leaf, page, simd_count32);
-}
-
 /* Down to the area that ends behind @page; there is one. One such function a kind of search. */
 #define DEFINE_DESCEND(name, target, count32, count64)                                             \
 	target static void name(const struct index_node *node, uint64_t page,                      \
@@ -164,35 +165,27 @@ DEFINE_DESCEND(descend_avx2, TARGET_AVX2, avx2_count32, avx2_count64)
 DEFINE_DESCEND(descend_avx512, TARGET_AVX512, avx512_count32, avx512_count64)
 #endif
 
-static void descend(const struct index *index, uint64_t page, struct cursor *ret_cursor)
+static void descend(const struct index *index, const struct index_node *node, uint64_t page,
+		    struct cursor *ret_cursor)
 {
 #ifdef SEARCH_X86
 	if (index->search == SEARCH_AVX512)
-		descend_avx512(index->root, page, ret_cursor);
+		descend_avx512(node, page, ret_cursor);
 	else if (index->search == SEARCH_AVX2)
-		descend_avx2(index->root, page, ret_cursor);
+		descend_avx2(node, page, ret_cursor);
 	else
 #endif
-		descend_simd(index->root, page, ret_cursor);
-}
-
-static uint64_t start_of(const struct leaf *leaf, unsigned int slot)
-{
-	return leaf->base + leaf->start[slot];
-}
-
-static uint64_t end_of(const struct leaf *leaf, unsigned int slot)
-{
-	return slot + 1u == leaf->node.nr ? leaf->last_end : leaf->base + leaf->end[slot];
+		descend_simd(node, page, ret_cursor);
 }
 
 /* Keeping the inner nodes right */
 
-static uint64_t leaf_gap(const struct leaf *leaf)
+/* The largest gap, which is known to be at most @bound. */
+static uint64_t leaf_gap(const struct leaf *leaf, uint64_t bound)
 {
 	uint32_t largest = 0;
 
-	for (unsigned int i = 1; i < leaf->node.nr; i++) {
+	for (unsigned int i = 1; i < leaf->node.nr && largest < bound; i++) {
 		uint32_t gap = leaf->start[i] - leaf->end[i - 1];
 
 		largest = gap > largest ? gap : largest;
@@ -225,9 +218,9 @@ static void node_bounds(const struct index_node *node, uint64_t *start, uint64_t
 	} else {
 		const struct leaf *leaf = (const struct leaf *)node;
 
-		*start = start_of(leaf, 0);
+		*start = leaf_start(leaf, 0);
 		*end = leaf->last_end;
-		*gap = leaf_gap(leaf);
+		*gap = leaf_gap(leaf, UINT64_MAX);
 	}
 }
 
@@ -247,11 +240,10 @@ static uint64_t gap_around(const struct inner *inner, unsigned int slot)
  * Tells the parents what has become of a node, as far up as it matters. A parent looks at all its
  * gaps again only when its largest was one of those that have changed, and has shrunk.
  */
-static void refresh(struct index_node *node)
+static void tell_parents(struct index_node *node, uint64_t start, uint64_t end, uint64_t gap)
 {
-	uint64_t start, end, gap, before, after, largest;
+	uint64_t before, after, largest;
 
-	node_bounds(node, &start, &end, &gap);
 	while (node->parent) {
 		struct inner *parent = node->parent;
 		unsigned int slot = node->slot;
@@ -277,6 +269,17 @@ static void refresh(struct index_node *node)
 	}
 }
 
+/* The same for a node of which anything may have changed. */
+static void refresh(struct index_node *node)
+{
+	uint64_t start, end, gap;
+
+	if (!node->parent)
+		return;
+	node_bounds(node, &start, &end, &gap);
+	tell_parents(node, start, end, gap);
+}
+
 /* The larger of the gaps within the leaf that the area borders on. */
 static uint64_t gap_beside(const struct leaf *leaf, unsigned int slot)
 {
@@ -287,11 +290,10 @@ static uint64_t gap_beside(const struct leaf *leaf, unsigned int slot)
 }
 
 /*
- * refresh for an area that has changed in place, so that a run of such changes costs little: what
- * the parent knows changes only at the leaf's edges, or when its largest gap has to do with it.
- * @before: gap_beside() before the change.
+ * Tells the parents of a change within a leaf: @lost is the largest of the gaps that went, @made
+ * that of those that came. All gaps are looked at only when the largest of them may have gone.
  */
-static void refresh_stored(struct leaf *leaf, unsigned int slot, uint64_t before)
+static void refresh_leaf(struct leaf *leaf, uint64_t lost, uint64_t made)
 {
 	const struct inner *parent = leaf->node.parent;
 	uint64_t largest;
@@ -299,9 +301,11 @@ static void refresh_stored(struct leaf *leaf, unsigned int slot, uint64_t before
 	if (!parent)
 		return;
 	largest = parent->gap[leaf->node.slot];
-	if (!slot || slot + 1u == leaf->node.nr || before == largest ||
-	    gap_beside(leaf, slot) > largest)
-		refresh(&leaf->node);
+	if (made > largest)
+		largest = made;
+	else if (lost == largest && made < largest)
+		largest = leaf_gap(leaf, largest);
+	tell_parents(&leaf->node, leaf_start(leaf, 0), leaf->last_end, largest);
 }
 
 static void set_child(struct inner *inner, unsigned int slot, struct index_node *child)
@@ -517,7 +521,7 @@ static void rebase(struct leaf *leaf, uint64_t base)
 static bool within_reach(const struct leaf *leaf, uint64_t start)
 {
 	uint64_t low = leaf->node.nr && leaf->base < start ? leaf->base : start;
-	uint64_t high = leaf->node.nr ? start_of(leaf, leaf->node.nr - 1u) : start;
+	uint64_t high = leaf->node.nr ? leaf_start(leaf, leaf->node.nr - 1u) : start;
 
 	return (high > start ? high : start) - low <= REACH;
 }
@@ -539,10 +543,10 @@ static int ensure_insert(struct index *index, const struct area *area)
 static void cold_set(struct index *index, struct leaf *leaf, unsigned int slot, uint64_t pgoff,
 		     uint64_t tag)
 {
-	if (!leaf->pgoff && pgoff != start_of(leaf, slot)) {
+	if (!leaf->pgoff && pgoff != leaf_start(leaf, slot)) {
 		leaf->pgoff = take(index, POOL_COLD);
 		for (unsigned int i = 0; i < leaf->node.nr; i++)
-			leaf->pgoff[i] = start_of(leaf, i);
+			leaf->pgoff[i] = leaf_start(leaf, i);
 	}
 	if (leaf->pgoff)
 		leaf->pgoff[slot] = pgoff;
@@ -626,7 +630,7 @@ static void move_areas(struct index *index, struct leaf *to, struct leaf *source
 	unsigned int nr = source->node.nr - from, at = to->node.nr;
 
 	if (!at)
-		to->base = start_of(source, from);
+		to->base = leaf_start(source, from);
 	open_slots(to, at, nr);
 	copy_areas(index, to, at, source, from, nr);
 	close_slots(source, from, nr);
@@ -643,7 +647,7 @@ static bool spill(struct index *index, struct leaf *leaf)
 
 	if (prev && prev->node.nr < SPILL_BELOW) {
 		nr = (LEAF_SLOTS - prev->node.nr) / 2u;
-		if (within_reach(prev, start_of(leaf, nr - 1))) {
+		if (within_reach(prev, leaf_start(leaf, nr - 1))) {
 			unsigned int at = prev->node.nr;
 
 			open_slots(prev, at, nr);
@@ -656,7 +660,7 @@ static bool spill(struct index *index, struct leaf *leaf)
 	}
 	if (next && next->node.nr < SPILL_BELOW) {
 		nr = (LEAF_SLOTS - next->node.nr) / 2u;
-		if (within_reach(next, start_of(leaf, leaf->node.nr - nr))) {
+		if (within_reach(next, leaf_start(leaf, leaf->node.nr - nr))) {
 			open_slots(next, 0, nr);
 			copy_areas(index, next, 0, leaf, leaf->node.nr - nr, nr);
 			close_slots(leaf, leaf->node.nr - nr, nr);
@@ -672,16 +676,18 @@ static void insert_at(struct index *index, struct leaf *leaf, unsigned int slot,
 		      const struct area *area)
 {
 	uint64_t start = area->start >> index->page_shift;
+	uint32_t lost;
 
 	if (!leaf->node.nr)
 		leaf->base = start;
 	else if (start < leaf->base)
 		rebase(leaf, start);
+	lost = slot && slot < leaf->node.nr ? leaf->start[slot] - leaf->end[slot - 1] : 0;
 	open_slots(leaf, slot, 1);
 	/* a marker until write_slot: cold_set may fill the array from the starts */
 	leaf->start[slot] = (uint32_t)(start - leaf->base);
 	write_slot(index, leaf, slot, area);
-	refresh(&leaf->node);
+	refresh_leaf(leaf, lost, gap_beside(leaf, slot));
 	index->run = leaf;
 	index->run_slot = slot;
 }
@@ -792,12 +798,10 @@ bool index_seek(const struct index *index, uint64_t addr, struct cursor *ret_cur
 		return false;
 	}
 	/* calls come in runs: most often it is the leaf that was changed last */
-	if (run && page >= start_of(run, 0) && page < run->last_end) {
-		ret_cursor->node = index->run;
-		ret_cursor->slot = leaf_slot(run, page);
-		return true;
-	}
-	descend(index, page, ret_cursor);
+	if (run && page >= leaf_start(run, 0) && page < run->last_end)
+		descend(index, &run->node, page, ret_cursor);
+	else
+		descend(index, index->root, page, ret_cursor);
 	return true;
 }
 
@@ -808,62 +812,16 @@ bool index_last(const struct index *index, struct cursor *ret_cursor)
 	return index->last;
 }
 
-bool index_next(const struct index *index, struct cursor *cursor)
-{
-	const struct leaf *leaf = cursor->node;
-
-	if (!leaf)
-		return false;
-	if (cursor->slot + 1 < leaf->node.nr) {
-		cursor->slot++;
-		return true;
-	}
-	if (!leaf->next)
-		return false;
-	cursor->node = leaf->next;
-	cursor->slot = 0;
-	return true;
-}
-
-bool index_prev(const struct index *index, struct cursor *cursor)
-{
-	const struct leaf *leaf = cursor->node;
-
-	if (!leaf)
-		return false;
-	if (cursor->slot) {
-		cursor->slot--;
-		return true;
-	}
-	if (!leaf->prev)
-		return false;
-	cursor->node = leaf->prev;
-	cursor->slot = leaf->prev->node.nr - 1u;
-	return true;
-}
-
-void index_load(const struct index *index, const struct cursor *cursor, struct area *ret_area)
-{
-	const struct leaf *leaf = cursor->node;
-	unsigned int slot = (unsigned int)cursor->slot;
-	uint64_t start = start_of(leaf, slot);
-
-	ret_area->start = start << index->page_shift;
-	ret_area->end = end_of(leaf, slot) << index->page_shift;
-	ret_area->pgoff = leaf->pgoff ? leaf->pgoff[slot] : start;
-	ret_area->tag = leaf->tag ? leaf->tag[slot] : 0;
-	ret_area->attr = leaf->attr[slot];
-	ret_area->anon = leaf->anon[slot];
-}
-
-int index_reserve(struct index *index, size_t nr)
+int index_reserve_more(struct index *index, size_t nr)
 {
 	/* a split makes two leaves of at least half a leaf each */
-	size_t leaves = nr / (LEAF_SLOTS / 2) + 4;
+	size_t splits = nr / (LEAF_SLOTS / 2), leaves = splits + 4;
 
-	if (ensure(index, POOL_LEAF, leaves) || ensure(index, POOL_COLD, 2 * leaves))
+	if (ensure(index, POOL_LEAF, leaves) || ensure(index, POOL_COLD, 2 * leaves) ||
+	    ensure(index, POOL_INNER, leaves / (INNER_SLOTS / 2) * 2 + 2 * (index->height + 4)))
 		return -SEAM_EALLOC;
-	return ensure(index, POOL_INNER, leaves / (INNER_SLOTS / 2) * 2 + 2 * (index->height + 4));
+	index->reserved = splits * (LEAF_SLOTS / 2) + LEAF_SLOTS / 2 - 1;
+	return 0;
 }
 
 int index_reserve_apart(struct index *index, size_t nr)
@@ -880,26 +838,79 @@ static bool wants_spill(const struct index *index, const struct leaf *leaf, unsi
 	       leaf_split_at(index, leaf, slot) != slot;
 }
 
-int index_insert(struct index *index, const struct area *area, struct cursor *ret_cursor)
+int index_insert_at(struct index *index, struct cursor *cursor, const struct area *area)
 {
-	struct cursor at;
-	struct leaf *leaf;
+	struct leaf *leaf = cursor->node;
 
 	if (ensure_insert(index, area))
 		return -SEAM_EALLOC;
-	index_seek(index, area->start, &at);
-	if (index->root && wants_spill(index, at.node, (unsigned int)at.slot) &&
-	    spill(index, at.node))
-		index_seek(index, area->start, &at);
-	if (index->root)
-		leaf = place_area(index, at.node, (unsigned int)at.slot, area);
-	else
-		leaf = insert_alone(index, NULL, NULL, area);
-	index->nr++;
-	if (ret_cursor) {
-		ret_cursor->node = leaf;
-		ret_cursor->slot = leaf_slot(leaf, area->start >> index->page_shift);
+	if (!leaf) {
+		insert_alone(index, NULL, NULL, area);
+	} else {
+		if (wants_spill(index, leaf, (unsigned int)cursor->slot) && spill(index, leaf))
+			index_seek(index, area->start, cursor);
+		place_area(index, cursor->node, (unsigned int)cursor->slot, area);
 	}
+	index->nr++;
+	cursor->node = index->run;
+	cursor->slot = index->run_slot;
+	return 0;
+}
+
+int index_insert(struct index *index, const struct area *area, struct cursor *ret_cursor)
+{
+	struct cursor at;
+
+	index_seek(index, area->start, &at);
+	if (index_insert_at(index, &at, area))
+		return -SEAM_EALLOC;
+	if (ret_cursor)
+		*ret_cursor = at;
+	return 0;
+}
+
+/* The leaf is full, or the upper part out of its reach: as a store and an insert. */
+static int split_apart(struct index *index, struct cursor *cursor, uint64_t at, uint64_t pgoff)
+{
+	const struct leaf *leaf = cursor->node;
+	struct area lower, upper;
+	struct cursor behind;
+
+	index_load(index, cursor, &lower);
+	upper = lower;
+	upper.start = at;
+	upper.pgoff = pgoff;
+	lower.end = at;
+	/* the store, which moves no start, takes no more than this sets aside */
+	if (ensure_insert(index, &upper))
+		return -SEAM_EALLOC;
+	index_store(index, cursor, &lower);
+	behind = *cursor;
+	if (++behind.slot == leaf->node.nr && leaf->next)
+		behind = (struct cursor) { .node = leaf->next };
+	index_insert_at(index, &behind, &upper);
+	index_prev(index, &behind);
+	*cursor = behind;
+	return 0;
+}
+
+int index_split(struct index *index, struct cursor *cursor, uint64_t at, uint64_t pgoff)
+{
+	struct leaf *leaf = cursor->node;
+	unsigned int slot = (unsigned int)cursor->slot;
+	uint64_t page = at >> index->page_shift;
+
+	if (leaf->node.nr == LEAF_SLOTS || page - leaf->base > REACH ||
+	    (pgoff != page && !leaf->pgoff))
+		return split_apart(index, cursor, at, pgoff);
+	/* both parts are the area until the border is drawn; the gaps beside them stay */
+	open_slots(leaf, slot, 1);
+	leaf->end[slot] = leaf->start[slot + 1] = (uint32_t)(page - leaf->base);
+	if (leaf->pgoff)
+		leaf->pgoff[slot + 1] = pgoff;
+	index->nr++;
+	index->run = leaf;
+	index->run_slot = slot + 1;
 	return 0;
 }
 
@@ -907,7 +918,7 @@ int index_insert(struct index *index, const struct area *area, struct cursor *re
 static bool merge_leaves(struct index *index, struct leaf *lower, struct leaf *upper)
 {
 	if (!lower || !upper || lower->node.nr + upper->node.nr > LEAF_MERGE ||
-	    !within_reach(lower, start_of(upper, upper->node.nr - 1u)) ||
+	    !within_reach(lower, leaf_start(upper, upper->node.nr - 1u)) ||
 	    index->nr_free[POOL_COLD] < 2)
 		return false;
 	move_areas(index, lower, upper, 0);
@@ -919,17 +930,19 @@ static bool merge_leaves(struct index *index, struct leaf *lower, struct leaf *u
 void index_remove(struct index *index, struct cursor *cursor)
 {
 	struct leaf *leaf = cursor->node, *prev = leaf->prev, *next = leaf->next;
-	unsigned int below = prev ? prev->node.nr : 0;
+	unsigned int below = prev ? prev->node.nr : 0, slot = (unsigned int)cursor->slot;
+	uint64_t lost = gap_beside(leaf, slot);
 
 	index->nr--;
-	close_slots(leaf, (unsigned int)cursor->slot, 1);
+	close_slots(leaf, slot, 1);
 	if (!leaf->node.nr) {
 		drop_leaf(index, leaf);
 		cursor->node = next ? next : prev;
 		cursor->slot = next || !prev ? 0 : prev->node.nr;
 		return;
 	}
-	refresh(&leaf->node);
+	refresh_leaf(leaf, lost,
+		     slot && slot < leaf->node.nr ? leaf->start[slot] - leaf->end[slot - 1] : 0);
 	if (prev && merge_leaves(index, prev, leaf)) {
 		cursor->slot += below;
 		leaf = prev;
@@ -961,7 +974,7 @@ int index_store(struct index *index, struct cursor *cursor, const struct area *a
 		return -SEAM_EALLOC;
 	gap = gap_beside(leaf, slot);
 	write_slot(index, leaf, slot, area);
-	refresh_stored(leaf, slot, gap);
+	refresh_leaf(leaf, gap, gap_beside(leaf, slot));
 	index->run = leaf;
 	index->run_slot = slot;
 	return 0;
@@ -997,13 +1010,13 @@ static bool search_down(const struct leaf *leaf, unsigned int slot, uint64_t top
 
 		if (!node->level) {
 			for (leaf = (const struct leaf *)node; slot; slot--) {
-				uint64_t bottom = end_of(leaf, slot - 1);
+				uint64_t bottom = leaf_end(leaf, slot - 1);
 
 				if (gap_fits(search, bottom, top))
 					return true;
 				if (bottom <= search->lo)
 					return false;
-				top = start_of(leaf, slot - 1);
+				top = leaf_start(leaf, slot - 1);
 			}
 		}
 		/* all of the node is behind: to the sibling below it, or the parent's */
@@ -1044,7 +1057,7 @@ static bool search_down(const struct leaf *leaf, unsigned int slot, uint64_t top
 		}
 		leaf = (const struct leaf *)node;
 		slot = node->nr - 1u;
-		top = start_of(leaf, slot);
+		top = leaf_start(leaf, slot);
 	}
 }
 
@@ -1067,7 +1080,7 @@ bool index_gap_highest(const struct index *index, uint64_t len, uint64_t lo, uin
 
 		if (index_seek(index, hi - 1, &at)) {
 			const struct leaf *leaf = at.node;
-			uint64_t start = start_of(leaf, (unsigned int)at.slot);
+			uint64_t start = leaf_start(leaf, (unsigned int)at.slot);
 
 			top = start < top ? start : top;
 		}
@@ -1089,13 +1102,13 @@ static bool search_up(const struct leaf *leaf, unsigned int slot, uint64_t botto
 
 		if (!node->level) {
 			for (leaf = (const struct leaf *)node; slot < node->nr; slot++) {
-				uint64_t top = start_of(leaf, slot);
+				uint64_t top = leaf_start(leaf, slot);
 
 				if (gap_fits(search, bottom, top))
 					return true;
 				if (top >= search->hi)
 					return false;
-				bottom = end_of(leaf, slot);
+				bottom = leaf_end(leaf, slot);
 			}
 		}
 		do {
@@ -1129,7 +1142,7 @@ static bool search_up(const struct leaf *leaf, unsigned int slot, uint64_t botto
 		}
 		leaf = (const struct leaf *)node;
 		slot = 1;
-		bottom = end_of(leaf, 0);
+		bottom = leaf_end(leaf, 0);
 	}
 }
 

@@ -68,6 +68,18 @@ struct index {
 	size_t chunk_used;
 	struct free_block *free[NR_POOLS];
 	size_t nr_free[NR_POOLS];
+	size_t reserved; /* so many inserts are known not to fail, wherever they go */
 };
+
+/* In pages. */
+static inline uint64_t leaf_start(const struct leaf *leaf, unsigned int slot)
+{
+	return leaf->base + leaf->start[slot];
+}
+
+static inline uint64_t leaf_end(const struct leaf *leaf, unsigned int slot)
+{
+	return slot + 1u == leaf->node.nr ? leaf->last_end : leaf->base + leaf->end[slot];
+}
 
 #endif

@@ -31,6 +31,7 @@ struct cursor {
 };
 
 #ifdef SEAM_INDEX_LINEAR
+#define INDEX_INLINE
 struct index {
 	const struct seam_alloc *alloc;
 	struct area *areas;
@@ -38,6 +39,7 @@ struct index {
 };
 #else
 #include "lib/index/btree.h"
+#define INDEX_INLINE static inline
 #endif
 
 void index_init(struct index *index, const struct seam_alloc *alloc, unsigned int page_shift);
@@ -53,12 +55,22 @@ bool index_seek(const struct index *index, uint64_t addr, struct cursor *ret_cur
 /* To the last area. False when empty. */
 bool index_last(const struct index *index, struct cursor *ret_cursor);
 /* One step; false, and the cursor unchanged, at the end. A cursor past the end may step back. */
-bool index_next(const struct index *index, struct cursor *cursor);
-bool index_prev(const struct index *index, struct cursor *cursor);
-void index_load(const struct index *index, const struct cursor *cursor, struct area *ret_area);
+INDEX_INLINE bool index_next(const struct index *index, struct cursor *cursor);
+INDEX_INLINE bool index_prev(const struct index *index, struct cursor *cursor);
+INDEX_INLINE void index_load(const struct index *index, const struct cursor *cursor,
+			     struct area *ret_area);
+/* After this @nr inserts cannot fail. -SEAM_EALLOC. */
+INDEX_INLINE int index_reserve(struct index *index, size_t nr);
 
 /* Puts in an area that overlaps none; *ret_cursor (may be NULL) on it. -SEAM_EALLOC. */
 int index_insert(struct index *index, const struct area *area, struct cursor *ret_cursor);
+/* The same where the cursor stands already at what index_seek finds for the area's start. */
+int index_insert_at(struct index *index, struct cursor *cursor, const struct area *area);
+/*
+ * Cuts the area under the cursor, which stays on the lower part, in two at @at; the upper part has
+ * the page offset @pgoff, and all else of the area. -SEAM_EALLOC.
+ */
+int index_split(struct index *index, struct cursor *cursor, uint64_t at, uint64_t pgoff);
 /* Takes out the area; the cursor moves to the next one, or past the end. Gives back no memory. */
 void index_remove(struct index *index, struct cursor *cursor);
 /*
@@ -66,10 +78,10 @@ void index_remove(struct index *index, struct cursor *cursor);
  * neighbour's. -SEAM_EALLOC.
  */
 int index_store(struct index *index, struct cursor *cursor, const struct area *area);
-/* After this @nr inserts cannot fail. -SEAM_EALLOC. */
-int index_reserve(struct index *index, size_t nr);
-
-/* The same for inserts and stores that lie far apart: each may split a full node of its own. */
+/*
+ * As index_reserve, for inserts and stores that lie far apart: each may split a full node of its
+ * own.
+ */
 int index_reserve_apart(struct index *index, size_t nr);
 
 /*
@@ -80,5 +92,65 @@ bool index_gap_highest(const struct index *index, uint64_t len, uint64_t lo, uin
 		       uint64_t *ret_start, uint64_t *ret_end);
 bool index_gap_lowest(const struct index *index, uint64_t len, uint64_t lo, uint64_t hi,
 		      uint64_t *ret_start, uint64_t *ret_end);
+
+#ifndef SEAM_INDEX_LINEAR
+/* What every call does many times is written out here, for the compiler to put in place. */
+
+static inline bool index_next(const struct index *index, struct cursor *cursor)
+{
+	const struct leaf *leaf = cursor->node;
+
+	if (!leaf)
+		return false;
+	if (cursor->slot + 1 < leaf->node.nr) {
+		cursor->slot++;
+		return true;
+	}
+	if (!leaf->next)
+		return false;
+	cursor->node = leaf->next;
+	cursor->slot = 0;
+	return true;
+}
+
+static inline bool index_prev(const struct index *index, struct cursor *cursor)
+{
+	const struct leaf *leaf = cursor->node;
+
+	if (!leaf)
+		return false;
+	if (cursor->slot) {
+		cursor->slot--;
+		return true;
+	}
+	if (!leaf->prev)
+		return false;
+	cursor->node = leaf->prev;
+	cursor->slot = leaf->prev->node.nr - 1u;
+	return true;
+}
+
+static inline void index_load(const struct index *index, const struct cursor *cursor,
+			      struct area *ret_area)
+{
+	const struct leaf *leaf = cursor->node;
+	unsigned int slot = (unsigned int)cursor->slot;
+	uint64_t start = leaf_start(leaf, slot);
+
+	ret_area->start = start << index->page_shift;
+	ret_area->end = leaf_end(leaf, slot) << index->page_shift;
+	ret_area->pgoff = leaf->pgoff ? leaf->pgoff[slot] : start;
+	ret_area->tag = leaf->tag ? leaf->tag[slot] : 0;
+	ret_area->attr = leaf->attr[slot];
+	ret_area->anon = leaf->anon[slot];
+}
+
+int index_reserve_more(struct index *index, size_t nr);
+
+static inline int index_reserve(struct index *index, size_t nr)
+{
+	return nr <= index->reserved ? 0 : index_reserve_more(index, nr);
+}
+#endif
 
 #endif

@@ -84,20 +84,44 @@ int index_reserve_apart(struct index *index, size_t nr)
 	return index_reserve(index, nr);
 }
 
+int index_insert_at(struct index *index, struct cursor *cursor, const struct area *area)
+{
+	struct area *at;
+
+	if (index_reserve(index, 1))
+		return -SEAM_EALLOC;
+	at = index->areas + cursor->slot;
+	memmove(at + 1, at, (index->nr - cursor->slot) * sizeof(*area));
+	*at = *area;
+	index->nr++;
+	return 0;
+}
+
 int index_insert(struct index *index, const struct area *area, struct cursor *ret_cursor)
 {
 	struct cursor at;
-	int err = index_reserve(index, 1);
 
-	if (err)
-		return err;
 	index_seek(index, area->start, &at);
-	memmove(index->areas + at.slot + 1, index->areas + at.slot,
-		(index->nr - at.slot) * sizeof(*area));
-	index->areas[at.slot] = *area;
-	index->nr++;
+	if (index_insert_at(index, &at, area))
+		return -SEAM_EALLOC;
 	if (ret_cursor)
 		*ret_cursor = at;
+	return 0;
+}
+
+int index_split(struct index *index, struct cursor *cursor, uint64_t at, uint64_t pgoff)
+{
+	struct area upper = index->areas[cursor->slot];
+
+	upper.start = at;
+	upper.pgoff = pgoff;
+	cursor->slot++;
+	if (index_insert_at(index, cursor, &upper)) {
+		cursor->slot--;
+		return -SEAM_EALLOC;
+	}
+	cursor->slot--;
+	index->areas[cursor->slot].end = at;
 	return 0;
 }
 

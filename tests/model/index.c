@@ -22,6 +22,8 @@ void linear_destroy(struct linear *linear);
 bool linear_seek(const struct linear *linear, uint64_t addr, struct cursor *ret_cursor);
 int linear_insert(struct linear *linear, const struct area *area, struct cursor *ret_cursor);
 void linear_remove(struct linear *linear, struct cursor *cursor);
+int linear_insert_at(struct linear *linear, struct cursor *cursor, const struct area *area);
+int linear_split(struct linear *linear, struct cursor *cursor, uint64_t at, uint64_t pgoff);
 int linear_store(struct linear *linear, struct cursor *cursor, const struct area *area);
 bool linear_gap_highest(const struct linear *linear, uint64_t len, uint64_t lo, uint64_t hi,
 			uint64_t *ret_start, uint64_t *ret_end);
@@ -205,15 +207,20 @@ static const char *try_insert(struct index *tree, struct linear *array, const st
 {
 	struct area area = random_area(arena), found;
 	struct cursor cursor;
+	int err;
 
 	if (!is_free(array, area.start, area.end))
 		return NULL;
 	fail_next = !below(4);
-	if (index_insert(tree, &area, &cursor)) {
-		fail_next = false;
-		return NULL;
+	if (below(2)) {
+		index_seek(tree, area.start, &cursor);
+		err = index_insert_at(tree, &cursor, &area);
+	} else {
+		err = index_insert(tree, &area, &cursor);
 	}
 	fail_next = false;
+	if (err)
+		return NULL;
 	linear_insert(array, &area, NULL);
 	index_load(tree, &cursor, &found);
 	return same_area(&area, &found) ? NULL : "the cursor after an insert";
@@ -234,6 +241,29 @@ static const char *try_remove(struct index *tree, struct linear *array, const st
 		return index_prev(tree, &a) == !!array->nr ? NULL : "a cursor past the end";
 	index_load(tree, &a, &area);
 	return same_area(&area, &array->areas[b.slot]) ? NULL : "the cursor after a remove";
+}
+
+static const char *try_split(struct index *tree, struct linear *array, const struct arena *arena)
+{
+	uint64_t addr = random_page(arena) << PAGE_SHIFT, at, pages, pgoff;
+	struct area area;
+	struct cursor a, b;
+
+	if (!index_seek(tree, addr, &a))
+		return NULL;
+	linear_seek(array, addr, &b);
+	area = array->areas[b.slot];
+	pages = (area.end - area.start) >> PAGE_SHIFT;
+	if (pages < 2)
+		return NULL;
+	at = area.start + ((1 + below(pages - 1)) << PAGE_SHIFT);
+	pgoff = below(4) ? at >> PAGE_SHIFT : below(1000);
+	fail_next = !below(4);
+	if (!index_split(tree, &a, at, pgoff))
+		linear_split(array, &b, at, pgoff);
+	fail_next = false;
+	index_load(tree, &a, &area);
+	return same_area(&area, &array->areas[b.slot]) ? NULL : "the cursor after a split";
 }
 
 /* The same area with another range between its neighbours, or with other identities. */
@@ -297,7 +327,7 @@ static const char *try_gaps(const struct index *tree, const struct linear *array
 static const char *one_call(struct index *tree, struct linear *array, const struct arena *arena,
 			    bool growing)
 {
-	switch (below(8)) {
+	switch (below(9)) {
 	case 0:
 	case 1:
 		return try_remove(tree, array, arena);
@@ -307,6 +337,8 @@ static const char *one_call(struct index *tree, struct linear *array, const stru
 		return try_gaps(tree, array, arena);
 	case 4:
 		return try_store(tree, array, arena);
+	case 5:
+		return growing ? try_split(tree, array, arena) : NULL;
 	default:
 		return try_insert(tree, array, arena);
 	}

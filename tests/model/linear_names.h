@@ -16,3 +16,5 @@
 #define index_reserve_apart linear_reserve_apart
 #define index_gap_highest linear_gap_highest
 #define index_gap_lowest linear_gap_lowest
+#define index_insert_at linear_insert_at
+#define index_split linear_split
