@@ -5,6 +5,7 @@
 
 #include "lib/changes.h"
 #include "lib/memory.h"
+#include "lib/payload.h"
 #include "lib/steps/steps.h"
 
 static int out_of_memory(struct seam_space *space)
@@ -225,6 +226,17 @@ void area_export(const struct seam_space *space, const struct area *area,
 	};
 }
 
+uint64_t area_heap_tag(const struct seam_space *space, uint64_t end)
+{
+	struct cursor cursor;
+	struct area heap;
+
+	if (end <= space->mm.start_brk || !index_seek(&space->index, end - 1, &cursor))
+		return 0;
+	index_load(&space->index, &cursor, &heap);
+	return heap.end == end ? heap.tag : 0;
+}
+
 static void undo(struct seam_space *space, const struct edit *edit)
 {
 	struct cursor cursor;
@@ -314,6 +326,13 @@ void call_resume(struct seam_space *space)
 	keep(space);
 }
 
+void call_tell(const struct seam_space *space)
+{
+	payload_retain(space);
+	changes_tell(space);
+	payload_release(space);
+}
+
 void call_begin(struct seam_space *space)
 {
 	space->journal.nr = 0;
@@ -331,7 +350,7 @@ int call_end(struct seam_space *space, int result)
 		result = -SEAM_EALLOC;
 	}
 	keep(space);
-	if (space->hook && result != -SEAM_EALLOC)
-		changes_tell(space);
+	if (result != -SEAM_EALLOC)
+		call_tell(space);
 	return result;
 }

@@ -40,6 +40,9 @@ void area_export(const struct seam_space *space, const struct area *area,
 void area_count(const struct seam_space *space, const struct area *area, struct seam_totals *totals,
 		int sign);
 
+/* The tag of the heap that ends at @end: what grows is the same memory to the embedder. */
+uint64_t area_heap_tag(const struct seam_space *space, uint64_t end);
+
 /* page offset of @addr, also below the area, in the area's numbering */
 static inline uint64_t area_offset_at(const struct seam_space *space, const struct area *area,
 				      uint64_t addr)

@@ -56,13 +56,16 @@ static int make_call(struct seam_space *space, const struct seam_call *call, uin
 	case SEAM_OP_SET_NAME:
 		return calls->set_name ? calls->set_name(space, call->addr, call->len, call->id)
 				       : -SEAM_ENOSYS;
+	case SEAM_OP_SET_TAG:
+		return calls->set_tag ? calls->set_tag(space, call->addr, call->len, call->flags)
+				      : -SEAM_ENOSYS;
 	}
 	return -SEAM_EINVAL;
 }
 
 static bool is_call(const struct seam_call *call)
 {
-	if ((unsigned int)call->op > SEAM_OP_SET_NAME)
+	if ((unsigned int)call->op > SEAM_OP_SET_TAG)
 		return false;
 	return (call->op != SEAM_OP_MMAP || call->mmap) &&
 	       (call->op != SEAM_OP_MREMAP || call->mremap);
@@ -127,7 +130,7 @@ SEAM_EXPORT void seam_space_commit(struct seam_space *space)
 		return;
 	space->pending = false;
 	call_resume(space);
-	changes_tell(space);
+	call_tell(space);
 }
 
 SEAM_EXPORT void seam_space_abort(struct seam_space *space)

@@ -141,3 +141,9 @@ SEAM_EXPORT int seam_space_set_name(struct seam_space *space, uint64_t addr, uin
 {
 	CALL(space, set_name, addr, len, name);
 }
+
+SEAM_EXPORT int seam_space_set_tag(struct seam_space *space, uint64_t addr, uint64_t len,
+				   uint64_t tag)
+{
+	CALL(space, set_tag, addr, len, tag);
+}

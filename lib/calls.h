@@ -31,6 +31,7 @@ struct seam_calls {
 			     uint64_t flags);
 	int (*uffd_unregister)(struct seam_space *space, uint64_t addr, uint64_t len);
 	int (*set_name)(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t name);
+	int (*set_tag)(struct seam_space *space, uint64_t addr, uint64_t len, uint64_t tag);
 	/* Fills the empty @child from @parent. */
 	int (*fork)(struct seam_space *parent, struct seam_space *child);
 };

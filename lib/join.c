@@ -2,6 +2,7 @@
 #include "lib/join.h"
 
 #include "lib/area.h"
+#include "lib/payload.h"
 
 /*
  * Soft-dirty never counts (3.14-; before, the bit did not exist or was not compared). The guard
@@ -194,12 +195,14 @@ bool join_check(const struct seam_space *space, const struct area *left, const s
 		enum join_neighbour neighbour)
 {
 	const struct attr *attr = area_attr(space, left);
+	bool asked = space->payload.may_join && (left->tag | right->tag);
 	struct seam_area l, r;
 	uint32_t causes;
 
 	/* equal in all and continuing, and of no special kind: every policy joins these */
-	if (left->attr == right->attr && left->anon == right->anon &&
-	    !(attr->flags & (SEAM_VM_SPECIAL | special_flags(&space->policy))) && !attr->traits &&
+	if (left->attr == right->attr && left->anon == right->anon && left->tag == right->tag &&
+	    !asked && !(attr->flags & (SEAM_VM_SPECIAL | special_flags(&space->policy))) &&
+	    !attr->traits &&
 	    (left->pgoff + pages_of(space, left->end - left->start) == right->pgoff ||
 	     rule(space, SEAM_RULE_offset) < (attr->file ? 1 : 2)))
 		return true;
@@ -208,7 +211,7 @@ bool join_check(const struct seam_space *space, const struct area *left, const s
 	causes = join_causes(&space->policy, space->page_shift, &l, &r, neighbour);
 	if (rule(space, SEAM_RULE_close) > 1)
 		causes &= ~SEAM_CAUSE(close);
-	return !causes;
+	return !causes && payload_may_join(space, &l, &r);
 }
 
 bool join_removable(const struct seam_space *space, const struct area *area)

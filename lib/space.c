@@ -7,6 +7,7 @@
 #include "lib/changes.h"
 #include "lib/export.h"
 #include "lib/memory.h"
+#include "lib/payload.h"
 #include "lib/steps/steps.h"
 
 #ifndef SEAM_VERSION
@@ -16,6 +17,8 @@
 #define OLD_MAX_AREAS 65536
 #define MAX_AREAS 65530
 #define STACK_GAP_PAGES 256
+#define MOST_PAGE_SHIFT 16
+#define MOST_HOST_PAGE_SHIFT 30
 
 static uint64_t or_default(uint64_t value, uint64_t otherwise)
 {
@@ -42,17 +45,23 @@ static int set_layout(struct seam_space *space, const struct seam_space_options 
 	if (!arch)
 		return -SEAM_EINVAL;
 	space->arch = arch;
-	space->page_shift = arch->page_shift;
-	index_init(&space->index, &space->alloc, arch->page_shift);
+	space->page_shift = (unsigned int)or_default(options->page_shift, arch->page_shift);
+	space->host_page_shift =
+		(unsigned int)or_default(options->host_page_shift, space->page_shift);
+	if (space->page_shift < arch->page_shift || space->page_shift > MOST_PAGE_SHIFT ||
+	    space->host_page_shift < space->page_shift ||
+	    space->host_page_shift > MOST_HOST_PAGE_SHIFT)
+		return -SEAM_EINVAL;
+	index_init(&space->index, &space->alloc, space->page_shift);
 	space->flags = options->flags;
 	space->may = options->may;
 	space->overcommit = options->overcommit;
-	space->user_end = or_default(options->user_end, arch->user_end);
-	space->mmap_base = or_default(options->mmap_base, arch->mmap_base);
-	space->legacy_base = or_default(options->legacy_base, arch->legacy_base);
+	space->user_end = or_default(options->user_end, page_down(space, arch->user_end));
+	space->mmap_base = or_default(options->mmap_base, page_down(space, arch->mmap_base));
+	space->legacy_base = or_default(options->legacy_base, page_up(space, arch->legacy_base));
 	space->min_addr = options->min_addr;
 	space->min_addr_sysctl = options->min_addr_sysctl;
-	space->stack_gap = or_default(options->stack_gap, STACK_GAP_PAGES << arch->page_shift);
+	space->stack_gap = or_default(options->stack_gap, STACK_GAP_PAGES << space->page_shift);
 	space->commit_limit_pages = or_default(options->commit_limit_pages, SEAM_NO_LIMIT);
 	space->limit[SEAM_LIMIT_AREAS] =
 		or_default(options->max_areas, space->policy.old ? OLD_MAX_AREAS : MAX_AREAS);
@@ -60,7 +69,7 @@ static int set_layout(struct seam_space *space, const struct seam_space_options 
 	space->limit[SEAM_LIMIT_DATA] = or_default(options->limit_data, SEAM_NO_LIMIT);
 	space->limit[SEAM_LIMIT_STACK] = or_default(options->limit_stack, SEAM_NO_LIMIT);
 	space->limit[SEAM_LIMIT_MEMLOCK] = or_default(options->limit_memlock, SEAM_NO_LIMIT);
-	space->offset_mask = arch->top_of_offsets - 1;
+	space->offset_mask = (arch->top_of_offsets >> (space->page_shift - arch->page_shift)) - 1;
 	if (!rule(space, SEAM_RULE_byte_offsets))
 		space->offset_mask = word(space, UINT64_MAX);
 	mask = page_size(space) - 1;
@@ -106,6 +115,8 @@ SEAM_EXPORT int seam_space_create(const struct seam_space_options *given,
 		return -SEAM_EALLOC;
 	space->policy = *options.policy;
 	err = set_layout(space, &options);
+	if (!err)
+		err = payload_init(space, options.payload);
 	if (!err) {
 		space->family = family_new(&space->alloc);
 		if (!space->family || (space->flags & SEAM_SPACE_COUNT_STEPS && steps_init(space)))
@@ -142,6 +153,7 @@ SEAM_EXPORT void seam_space_destroy(struct seam_space *space)
 	if (!space)
 		return;
 	alloc = space->alloc;
+	payload_release_all(space);
 	if (space->family)
 		drop_identities(space);
 	steps_free(space);
@@ -162,6 +174,7 @@ static void inherit(struct seam_space *child, const struct seam_space *parent)
 	child->arch = parent->arch;
 	index_init(&child->index, &child->alloc, parent->page_shift);
 	child->page_shift = parent->page_shift;
+	child->host_page_shift = parent->host_page_shift;
 	child->flags = parent->flags;
 	child->may = parent->may;
 	child->overcommit = parent->overcommit;
@@ -209,6 +222,8 @@ SEAM_EXPORT int seam_space_fork(struct seam_space *parent, struct seam_space **r
 		seam_space_destroy(child);
 		return err;
 	}
+	child->payload = parent->payload;
+	payload_retain_all(child);
 	*ret_child = child;
 	return 0;
 }

@@ -67,8 +67,9 @@ struct move {
 struct seam_space {
 	struct seam_policy policy;
 	struct seam_alloc alloc;
+	struct seam_payload payload;
 	const struct arch *arch;
-	unsigned int page_shift;
+	unsigned int page_shift, host_page_shift;
 	uint32_t flags, may, overcommit;
 	uint64_t user_end, mmap_base, legacy_base, min_addr, min_addr_sysctl, stack_gap;
 	uint64_t commit_limit_pages;
@@ -116,7 +117,7 @@ static inline uint64_t page_up(const struct seam_space *space, uint64_t addr)
 /* As an unsigned long of the architecture: addresses and lengths wrap there. */
 static inline uint64_t word(const struct seam_space *space, uint64_t value)
 {
-	return value & ((space->arch->top_of_offsets << space->page_shift) - 1);
+	return value & ((space->arch->top_of_offsets << space->arch->page_shift) - 1);
 }
 
 static inline uint64_t pages_of(const struct seam_space *space, uint64_t bytes)
@@ -141,5 +142,7 @@ int call_end(struct seam_space *space, int result);
 void call_suspend(struct seam_space *space);
 /* Does it again, and ends the call. */
 void call_resume(struct seam_space *space);
+/* Tells the embedder what the call that has ended did. */
+void call_tell(const struct seam_space *space);
 
 #endif

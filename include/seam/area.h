@@ -78,7 +78,7 @@ struct seam_area {
 	uint64_t flags;	     /* SEAM_VM_* */
 	uint64_t pgoff;	     /* page offset in the file; anonymous memory: the kernel's numbering */
 	uint64_t file;	     /* the open file description (not the inode) */
-	uint64_t tag;	     /* the embedder's own */
+	uint64_t tag;	     /* the embedder's own (seam/payload.h) */
 	uint32_t anon_vma;   /* 0: never faulted as anonymous memory */
 	uint32_t anon_chain; /* length of the anon_vma chain; over 1: inherited through fork */
 	uint32_t numa;	     /* memory policy, by value */

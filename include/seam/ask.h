@@ -43,6 +43,7 @@ enum seam_op {
 	SEAM_OP_UFFD_REGISTER,	 /* addr, len, id: the context, flags */
 	SEAM_OP_UFFD_UNREGISTER, /* addr, len */
 	SEAM_OP_SET_NAME,	 /* addr, len, id: the name */
+	SEAM_OP_SET_TAG,	 /* addr, len, flags: the tag */
 };
 
 /* A call as a value: the op says which fields count. */
@@ -63,7 +64,13 @@ struct seam_answer {
 	size_t nr_changes; /* seam_space_change */
 };
 
-/* What becomes of one area; a call's changes come in this order, each kind by address. */
+/*
+ * What becomes of one area. A call's changes come in this order of kinds, and within a kind by
+ * address: of the area before, for joined ones of the area after and then before, for created ones
+ * of the area after. An embedder that follows them takes out every area "before", then puts in
+ * every area "after" (the pieces of a split name one before, joined ones one after), and has the
+ * map as it is now.
+ */
 enum seam_change_kind {
 	SEAM_CHANGE_REMOVED, /* before: it is gone, or another has its place */
 	SEAM_CHANGE_MOVED,   /* before, after: mremap; before (an area, or the part of one that
@@ -116,7 +123,8 @@ int seam_space_apply(struct seam_space *space, const struct seam_call *call, int
 
 /*
  * Called for each change of each call, when it is carried out (by commit, or by the plain calls of
- * seam/ops.h), in the order told above, with the space as it is after the call. It may look at the
+ * seam/ops.h), in the order told above, with the space as it is after the call. Payloads of areas
+ * before are still held then, those of areas after already (seam/payload.h). It may look at the
  * space and must not change it. NULL takes the hook away. Calls of a space that has one need memory
  * for the list of changes, and fail with -SEAM_EALLOC, changing nothing, when there is none.
  */

@@ -118,6 +118,7 @@ struct seam_mmap {
 	uint32_t kernel; /* 1: made by the program loader, so DENYWRITE and EXECUTABLE count */
 	uint32_t place;	 /* 1: the answer to the search is given in at (a recorded address) */
 	uint64_t at;
+	uint64_t tag; /* of the new memory (seam/payload.h) */
 };
 
 /* The map call. *ret_addr is where it landed. */

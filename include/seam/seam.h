@@ -6,7 +6,9 @@
 #include <seam/area.h>
 #include <seam/ask.h>
 #include <seam/explain.h>
+#include <seam/granule.h>
 #include <seam/ops.h>
+#include <seam/payload.h>
 #include <seam/policy.h>
 #include <seam/space.h>
 

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include <seam/area.h>
+#include <seam/payload.h>
 #include <seam/policy.h>
 
 #ifdef __cplusplus
@@ -106,6 +107,9 @@ struct seam_space_options {
 	uint64_t max_areas;	  /* vm.max_map_count; layout: 65530, old kernels 65536 */
 	uint64_t limit_as, limit_data, limit_stack, limit_memlock; /* bytes; 0: no limit */
 	uint64_t commit_limit_pages; /* what one call may charge (mode 0) or all may (mode 2) */
+	uint32_t page_shift;	     /* 12 to 16: pages of 4 KiB to 64 KiB */
+	uint32_t host_page_shift; /* page_shift to 30: granules (seam/granule.h); 0: page_shift */
+	const struct seam_payload *payload; /* NULL: tags are numbers. Copied. */
 };
 
 /* Steps taken in the modelled kernel's own structures, by what they are for. */

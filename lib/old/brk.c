@@ -41,7 +41,11 @@ static int check_growth(struct seam_space *space, uint64_t start, uint64_t len)
 static int grow(struct seam_space *space, uint64_t start, uint64_t len)
 {
 	struct attr attr = { .flags = heap_flags(space) };
-	struct area range = { .start = start, .end = start + len };
+	struct area range = {
+		.start = start,
+		.end = start + len,
+		.tag = area_heap_tag(space, start),
+	};
 	int err = check_growth(space, start, len);
 
 	if (err)

@@ -229,7 +229,7 @@ static int insert(struct seam_space *space, const struct area *range)
 static int map(struct seam_space *space, const struct seam_mmap *args, const struct seam_file *file,
 	       uint64_t len, uint64_t *ret_addr)
 {
-	struct area range = { .pgoff = args->pgoff & space->offset_mask };
+	struct area range = { .pgoff = args->pgoff & space->offset_mask, .tag = args->tag };
 	uint64_t flags;
 	int err = prepare(space, args, file, len, &range, &flags);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mseal, mbind, anonymous names and userfaultfd: a range gets one attribute. */
+/* mseal, mbind, anonymous names, tags and userfaultfd: a range gets one attribute. */
 #include "lib/op/modify.h"
 #include "lib/op/op.h"
 
@@ -94,6 +94,26 @@ int linux_set_name(struct seam_space *space, uint64_t addr, uint64_t len, uint32
 	if (!rule(space, SEAM_RULE_name) || range_end(space, addr, len, &end))
 		return -SEAM_EINVAL;
 	return walk_range(space, addr, end, HOLES_PASS, name_part, &name);
+}
+
+static int tag_part(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
+		    void *ctx)
+{
+	uint64_t tag = *(const uint64_t *)ctx;
+	struct area area;
+
+	index_load(&space->index, cursor, &area);
+	return area.tag == tag ? 0 : modify_tag(space, cursor, start, end, tag);
+}
+
+/* The embedder's own; no kernel has it. */
+int linux_set_tag(struct seam_space *space, uint64_t addr, uint64_t len, uint64_t tag)
+{
+	uint64_t end;
+
+	if (range_end(space, addr, len, &end))
+		return -SEAM_EINVAL;
+	return walk_range(space, addr, end, HOLES_PASS, tag_part, &tag);
 }
 
 struct registration {

@@ -43,7 +43,12 @@ static int grow(struct seam_space *space, uint64_t old, uint64_t new)
 	struct attr attr = { .flags = HEAP_FLAGS | space->mm.def_flags };
 	uint64_t pages = pages_of(space, new - old);
 	struct join_new join = {
-		.area = { .start = old, .end = new, .pgoff = pages_of(space, old) },
+		.area = {
+			.start = old,
+			.end = new,
+			.pgoff = pages_of(space, old),
+			.tag = area_heap_tag(space, old),
+		},
 		.left_only = true,
 		.prev_above = rule(space, SEAM_RULE_brk_own) ? space->mm.start_brk : 0,
 	};

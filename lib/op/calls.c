@@ -17,6 +17,7 @@ const struct seam_calls calls_linux = {
 	.munlockall = linux_munlockall,
 	.munmap = linux_munmap,
 	.set_name = linux_set_name,
+	.set_tag = linux_set_tag,
 	.stack = linux_stack,
 	.touch = linux_touch,
 	.uffd_register = linux_uffd_register,

@@ -28,6 +28,7 @@ struct mapping {
 	uint64_t flags; /* of the area */
 	uint32_t traits;
 	uint64_t object; /* identity of the file or of the shared memory's object */
+	uint64_t tag;
 };
 
 /* What is given as arguments alone (6.18 mm/mmap.c ksys_mmap_pgoff, do_mmap). */
@@ -42,6 +43,7 @@ static int check_arguments(const struct seam_space *space, const struct seam_mma
 		.pgoff = args->pgoff,
 		.prot = args->prot,
 		.map_flags = args->flags,
+		.tag = args->tag,
 	};
 	if (!(args->flags & SEAM_MAP_ANONYMOUS)) {
 		if (!args->file)
@@ -315,6 +317,7 @@ static int insert(struct seam_space *space, const struct mapping *map, const str
 			.start = map->addr,
 			.end = map->addr + map->len,
 			.pgoff = map->pgoff,
+			.tag = map->tag,
 		},
 		.right_first = rule(space, SEAM_RULE_fill_right),
 		.sought = !old->pages,

@@ -149,37 +149,60 @@ static int cut(struct seam_space *space, struct cursor *cursor, uint64_t at)
 	return area_split(space, cursor, at);
 }
 
-int modify_range(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
-		 const struct attr *attr)
+/* The part of the area under the cursor that will be changed, as it is. */
+static void take_range(const struct seam_space *space, const struct cursor *cursor, uint64_t start,
+		       uint64_t end, struct outcome *ret)
 {
-	struct outcome o;
+	index_load(&space->index, cursor, &ret->area);
+	ret->range = ret->area;
+	ret->range.start = start;
+	ret->range.end = end;
+	ret->range.pgoff = area_offset_at(space, &ret->area, start);
+}
+
+static int modify(struct seam_space *space, struct cursor *cursor, struct outcome *o)
+{
 	int err;
 
-	index_load(&space->index, cursor, &o.area);
-	o.range = o.area;
-	o.range.start = start;
-	o.range.end = end;
-	o.range.pgoff = area_offset_at(space, &o.area, start);
-	o.range.attr = area_intern(space, attr);
-	if (!o.range.attr)
-		return -SEAM_EALLOC;
-	decide(space, cursor, &o);
-	if (o.has_prev)
-		return join_left(space, cursor, &o);
-	if (o.has_next)
-		return join_right(space, cursor, &o);
-	if (o.area.start < start) {
-		err = cut(space, cursor, start);
+	decide(space, cursor, o);
+	if (o->has_prev)
+		return join_left(space, cursor, o);
+	if (o->has_next)
+		return join_right(space, cursor, o);
+	if (o->area.start < o->range.start) {
+		err = cut(space, cursor, o->range.start);
 		if (err)
 			return err;
 		index_next(&space->index, cursor);
 	}
-	if (o.area.end > end) {
-		err = cut(space, cursor, end);
+	if (o->area.end > o->range.end) {
+		err = cut(space, cursor, o->range.end);
 		if (err)
 			return err;
 	}
-	return area_store(space, cursor, &o.range);
+	return area_store(space, cursor, &o->range);
+}
+
+int modify_range(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
+		 const struct attr *attr)
+{
+	struct outcome o;
+
+	take_range(space, cursor, start, end, &o);
+	o.range.attr = area_intern(space, attr);
+	if (!o.range.attr)
+		return -SEAM_EALLOC;
+	return modify(space, cursor, &o);
+}
+
+int modify_tag(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
+	       uint64_t tag)
+{
+	struct outcome o;
+
+	take_range(space, cursor, start, end, &o);
+	o.range.tag = tag;
+	return modify(space, cursor, &o);
 }
 
 int modify_flags(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,

@@ -19,6 +19,10 @@
 int modify_range(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
 		 const struct attr *attr);
 
+/* The same for the embedder's tag. */
+int modify_tag(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
+	       uint64_t tag);
+
 /* The same, with only the flags changed. */
 int modify_flags(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
 		 uint64_t flags);

@@ -22,6 +22,7 @@ int linux_munlock(struct seam_space *space, uint64_t addr, uint64_t len);
 int linux_munlockall(struct seam_space *space);
 int linux_munmap(struct seam_space *space, uint64_t addr, uint64_t len);
 int linux_set_name(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t name);
+int linux_set_tag(struct seam_space *space, uint64_t addr, uint64_t len, uint64_t tag);
 int linux_stack(struct seam_space *space, uint64_t start, uint64_t len);
 int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write,
 		uint64_t *ret_done);

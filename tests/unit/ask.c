@@ -349,6 +349,29 @@ static void follows_kernel(void)
 	seam_space_destroy(space);
 }
 
+/* Two alike with a hole between them: each is told where it went itself. */
+static void several_moved(struct seam_space *space)
+{
+	struct seam_mremap move = { .old_addr = BASE + 16 * PAGE,
+				    .old_len = 3 * PAGE,
+				    .new_len = 3 * PAGE,
+				    .flags = SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED,
+				    .new_addr = BASE + 48 * PAGE };
+	struct seam_mmap mmap = page_at(BASE + 16 * PAGE, SEAM_MAP_FIXED);
+	uint64_t at;
+
+	seam_space_mmap(space, &mmap, &at);
+	mmap.addr += 2 * PAGE;
+	seam_space_mmap(space, &mmap, &at);
+	heard.nr = 0;
+	ok(!seam_space_mremap(space, &move, &at) && heard.nr == 2 &&
+		   heard.changes[0].kind == SEAM_CHANGE_MOVED &&
+		   heard.changes[1].kind == SEAM_CHANGE_MOVED &&
+		   heard.changes[0].after.start == BASE + 48 * PAGE &&
+		   heard.changes[1].after.start == BASE + 50 * PAGE,
+	   "several moved, each to its place");
+}
+
 /* Kinds and order of changes, as seam/ask.h tells them. */
 static void kinds(void)
 {
@@ -393,6 +416,7 @@ static void kinds(void)
 	heard.nr = 0;
 	seam_space_munmap(space, BASE + 32 * PAGE, PAGE);
 	ok(heard.nr == 1 && heard.changes[0].kind == SEAM_CHANGE_REMOVED, "removed");
+	several_moved(space);
 	seam_space_destroy(space);
 }
 
