@@ -67,7 +67,7 @@ struct seam_answer {
 /*
  * What becomes of one area. A call's changes come in this order of kinds, and within a kind by
  * address: of the area before, for joined ones of the area after and then before, for created ones
- * of the area after. An embedder that follows them takes out every area "before", then puts in
+ * of the area after. An embedder that follows them takes out every range "before", then puts in
  * every area "after" (the pieces of a split name one before, joined ones one after), and has the
  * map as it is now.
  */
