@@ -8,6 +8,7 @@
 
 #include <seam/seam.h>
 
+#include "tests/random.h"
 #include "tests/tap.h"
 
 #define PAGE UINT64_C(4096)
@@ -16,22 +17,8 @@
 #define MAX_AREAS 256
 #define LIFE 50 /* calls that a space lives */
 
-static uint64_t state;
 static long allowed; /* allocations until one fails; negative: none does */
 static unsigned long failed;
-
-static uint64_t next_random(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
-static uint64_t below(uint64_t limit)
-{
-	return next_random() % limit;
-}
 
 static void *test_alloc(void *ctx, size_t size)
 {
@@ -91,21 +78,21 @@ static struct call random_call(void)
 {
 	static const uint32_t prots[] = { 0, 1, 3, 3, 3, 7 };
 	static const uint32_t maps[] = { 0x32, 0x32, 0x32, 0x12, 0x11, 0x31, 0x22, 0x2032, 0x132 };
-	struct call call = { .kind = below(NR_KINDS) };
+	struct call call = { .kind = random_below(NR_KINDS) };
 
-	call.addr = ARENA + below(ARENA_PAGES) * PAGE;
-	call.len = (1 + below(5)) * PAGE;
-	call.new_addr = ARENA + below(ARENA_PAGES) * PAGE;
-	call.new_len = below(4) ? call.len : (1 + below(6)) * PAGE;
-	call.bits = prots[below(6)];
-	call.flags = maps[below(9)];
-	call.file = &files[below(3)];
+	call.addr = ARENA + random_below(ARENA_PAGES) * PAGE;
+	call.len = (1 + random_below(5)) * PAGE;
+	call.new_addr = ARENA + random_below(ARENA_PAGES) * PAGE;
+	call.new_len = random_below(4) ? call.len : (1 + random_below(6)) * PAGE;
+	call.bits = prots[random_below(6)];
+	call.flags = maps[random_below(9)];
+	call.file = &files[random_below(3)];
 	if (call.kind == MREMAP)
-		call.flags = below(4);
+		call.flags = random_below(4);
 	if (call.kind == MADVISE)
-		call.bits = (uint32_t)below(20);
+		call.bits = (uint32_t)random_below(20);
 	if (call.kind == BRK)
-		call.addr = UINT64_C(0x8060000) + below(6) * PAGE;
+		call.addr = UINT64_C(0x8060000) + random_below(6) * PAGE;
 	return call;
 }
 
@@ -233,7 +220,7 @@ int main(int argc, char **argv)
 	for (unsigned int n = 0; (policy = seam_policy_at(n)); n++) {
 		const char *wrong = NULL;
 
-		state = argc > 2 ? strtoull(argv[2], NULL, 0) : 20010301;
+		random_state = argc > 2 ? strtoull(argv[2], NULL, 0) : 20010301;
 		failed = 0;
 		for (unsigned long left = calls; left && !wrong; left -= left < LIFE ? left : LIFE)
 			wrong = run(policy, left < LIFE ? left : LIFE);

@@ -3,17 +3,8 @@
 #include <string.h>
 
 #include "lib/index/search.h"
+#include "tests/random.h"
 #include "tests/tap.h"
-
-static uint64_t state = 88172645463325252;
-
-static uint64_t next_random(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
 
 struct sample {
 	uint32_t keys32[LEAF_SLOTS], key32;
@@ -23,21 +14,21 @@ struct sample {
 /* Ascending keys with unused ones behind them, and a key that is often one of them or beside it. */
 static void fill(struct sample *sample)
 {
-	unsigned int nr32 = next_random() % (LEAF_SLOTS + 1);
-	unsigned int nr64 = next_random() % (INNER_SLOTS + 1);
+	unsigned int nr32 = random_bits() % (LEAF_SLOTS + 1);
+	unsigned int nr64 = random_bits() % (INNER_SLOTS + 1);
 	uint64_t at = 0;
 
 	memset(sample, 0xff, sizeof(*sample));
 	for (unsigned int i = 0; i < nr32; i++)
-		sample->keys32[i] = (uint32_t)(at += next_random() % (UINT32_MAX / LEAF_SLOTS));
-	at = next_random() % 2 ? UINT64_C(1) << 45 : 0;
+		sample->keys32[i] = (uint32_t)(at += random_bits() % (UINT32_MAX / LEAF_SLOTS));
+	at = random_bits() % 2 ? UINT64_C(1) << 45 : 0;
 	for (unsigned int i = 0; i < nr64; i++)
-		sample->keys64[i] = at += next_random() % (UINT64_C(1) << 45);
+		sample->keys64[i] = at += random_bits() % (UINT64_C(1) << 45);
 	sample->key32 =
-		sample->keys32[next_random() % LEAF_SLOTS] + (uint32_t)(next_random() % 3) - 1;
+		sample->keys32[random_bits() % LEAF_SLOTS] + (uint32_t)(random_bits() % 3) - 1;
 	if (sample->key32 == UINT32_MAX)
 		sample->key32--;
-	sample->key64 = (sample->keys64[next_random() % INNER_SLOTS] + next_random() % 3 - 1) &
+	sample->key64 = (sample->keys64[random_bits() % INNER_SLOTS] + random_bits() % 3 - 1) &
 			((UINT64_C(1) << 52) - 1);
 }
 

@@ -3,21 +3,12 @@
 #include <stdlib.h>
 
 #include "lib/steps/tree.h"
+#include "tests/random.h"
 #include "tests/tap.h"
 
 #define SLOTS 600
 #define ROUNDS 60000
 #define PAGE UINT64_C(4096)
-
-static uint64_t state = 20010301;
-
-static uint64_t below(uint64_t limit)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % limit;
-}
 
 static void *test_alloc(void *ctx, size_t size)
 {
@@ -108,26 +99,26 @@ static const char *shake(bool red_black, bool gaps)
 	const char *wrong = NULL;
 
 	for (unsigned int round = 0; round < ROUNDS && !wrong; round++) {
-		uint64_t slot = below(round % 20000 < 10000 ? SLOTS : SLOTS / 20);
+		uint64_t slot = random_below(round % 20000 < 10000 ? SLOTS : SLOTS / 20);
 		uint32_t id = ids[slot];
 
 		if (!id) {
 			ids[slot] = id = tree_node_new(&tree, &heap);
 			node_at(&tree, id)->start = (slot * 4 + 1) * PAGE;
-			node_at(&tree, id)->end = (slot * 4 + 2 + below(3)) * PAGE;
+			node_at(&tree, id)->end = (slot * 4 + 2 + random_below(3)) * PAGE;
 			tree_link(&tree, id);
 			(red_black ? rb_insert : avl_insert)(&tree, id);
-		} else if (below(3)) {
+		} else if (random_below(3)) {
 			(red_black ? rb_remove : avl_remove)(&tree, id);
 			ids[slot] = 0;
 		} else {
-			node_at(&tree, id)->end = (slot * 4 + 2 + below(3)) * PAGE;
+			node_at(&tree, id)->end = (slot * 4 + 2 + random_below(3)) * PAGE;
 			tree_refresh_gaps(&tree, id);
 		}
 		if (round % 8 == 0)
 			wrong = check_tree(&tree, red_black);
 		if (gaps && !wrong) {
-			uint64_t len = (1 + below(40)) * PAGE;
+			uint64_t len = (1 + random_below(40)) * PAGE;
 			uint64_t steps =
 				tree_gap_steps(&tree, len, PAGE, SLOTS * 4 * PAGE, round % 2);
 

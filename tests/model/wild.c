@@ -7,26 +7,12 @@
 
 #include <seam/seam.h>
 
+#include "tests/random.h"
 #include "tests/tap.h"
 
 #define PAGE UINT64_C(4096)
 #define ARENA UINT64_C(0x50000000)
 #define LIFE 2000 /* calls that a space lives */
-
-static uint64_t state;
-
-static uint64_t next_random(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
-static uint64_t below(uint64_t limit)
-{
-	return next_random() % limit;
-}
 
 /* Addresses, lengths and offsets at the edges of words, pages, layouts, and in between. */
 static uint64_t wild(enum seam_arch arch)
@@ -55,19 +41,19 @@ static uint64_t wild(enum seam_arch arch)
 	};
 	uint64_t base = arch == SEAM_ARCH_I386 ? 0x40000000 : UINT64_C(0x2aaaaaaab000);
 
-	switch (below(6)) {
+	switch (random_below(6)) {
 	case 0:
-		return edges[below(sizeof(edges) / sizeof(edges[0]))];
+		return edges[random_below(sizeof(edges) / sizeof(edges[0]))];
 	case 1:
-		return next_random() >> below(64);
+		return random_bits() >> random_below(64);
 	case 2:
-		return ARENA + below(64) * PAGE;
+		return ARENA + random_below(64) * PAGE;
 	case 3:
-		return below(16) * PAGE;
+		return random_below(16) * PAGE;
 	case 4:
-		return ARENA + below(64 * PAGE);
+		return ARENA + random_below(64 * PAGE);
 	default:
-		return base + below(64) * PAGE;
+		return base + random_below(64) * PAGE;
 	}
 }
 
@@ -81,19 +67,19 @@ static void wild_mmap(struct seam_space *space, enum seam_arch arch)
 	};
 	struct seam_mmap args = { .addr = wild(arch),
 				  .len = wild(arch),
-				  .prot = (uint32_t)below(16) };
+				  .prot = (uint32_t)random_below(16) };
 	uint64_t addr;
 
 	args.flags = SEAM_MAP_PRIVATE | SEAM_MAP_ANONYMOUS;
-	args.flags |= below(2) ? SEAM_MAP_FIXED : 0;
-	args.flags |= below(4) ? 0 : SEAM_MAP_GROWSDOWN;
-	args.flags |= below(4) ? 0 : SEAM_MAP_LOCKED;
-	if (!below(3))
-		args.flags = (uint32_t)next_random();
-	args.pgoff = below(2) ? wild(arch) : 0;
-	args.file = below(3) ? &files[below(4)] : NULL;
-	args.kernel = below(2);
-	args.place = !below(8);
+	args.flags |= random_below(2) ? SEAM_MAP_FIXED : 0;
+	args.flags |= random_below(4) ? 0 : SEAM_MAP_GROWSDOWN;
+	args.flags |= random_below(4) ? 0 : SEAM_MAP_LOCKED;
+	if (!random_below(3))
+		args.flags = (uint32_t)random_bits();
+	args.pgoff = random_below(2) ? wild(arch) : 0;
+	args.file = random_below(3) ? &files[random_below(4)] : NULL;
+	args.kernel = random_below(2);
+	args.place = !random_below(8);
 	args.at = wild(arch);
 	seam_space_mmap(space, &args, &addr);
 }
@@ -105,10 +91,10 @@ static void wild_mremap(struct seam_space *space, enum seam_arch arch)
 				    .new_len = wild(arch),
 				    .new_addr = wild(arch),
 				    .at = wild(arch),
-				    .place = !below(8) };
+				    .place = !random_below(8) };
 	uint64_t addr;
 
-	args.flags = (uint32_t)(below(8) ? below(8) : next_random());
+	args.flags = (uint32_t)(random_below(8) ? random_below(8) : random_bits());
 	seam_space_mremap(space, &args, &addr);
 }
 
@@ -124,36 +110,38 @@ static void wild_call(struct seam_space *space, enum seam_arch arch)
 {
 	uint64_t addr = wild(arch), len = wild(arch), brk;
 
-	switch (below(16)) {
+	switch (random_below(16)) {
 	case 0:
 		seam_space_munmap(space, addr, len);
 		break;
 	case 1:
 		seam_space_mprotect(space, addr, len,
-				    (uint32_t)(below(4) ? below(8) : next_random()), -1);
+				    (uint32_t)(random_below(4) ? random_below(8) : random_bits()),
+				    -1);
 		break;
 	case 2:
 	case 3:
 		wild_mremap(space, arch);
 		break;
 	case 4:
-		seam_space_madvise(space, addr, len, (int)below(110));
+		seam_space_madvise(space, addr, len, (int)random_below(110));
 		break;
 	case 5:
-		seam_space_mlock(space, addr, len, (uint32_t)below(3));
+		seam_space_mlock(space, addr, len, (uint32_t)random_below(3));
 		break;
 	case 6:
 		seam_space_munlock(space, addr, len);
 		break;
 	case 7:
-		seam_space_mlockall(space, (uint32_t)below(9));
+		seam_space_mlockall(space, (uint32_t)random_below(9));
 		break;
 	case 8:
-		seam_space_brk(space, below(2) ? addr : 0x8060000 + below(0x10000), &brk);
+		seam_space_brk(space, random_below(2) ? addr : 0x8060000 + random_below(0x10000),
+			       &brk);
 		break;
 	case 9:
 	case 10:
-		seam_space_touch(space, addr, len % (256 * PAGE), (int)below(2), NULL);
+		seam_space_touch(space, addr, len % (256 * PAGE), (int)random_below(2), NULL);
 		break;
 	case 11:
 		seam_space_stack(space, addr, len % (16 * PAGE));
@@ -173,12 +161,12 @@ static struct seam_space *new_space(const struct seam_policy *policy, enum seam_
 		.size = sizeof(options),
 		.policy = policy,
 		.arch = arch,
-		.may = (uint32_t)below(8),
+		.may = (uint32_t)random_below(8),
 		.flags = SEAM_SPACE_COUNT_STEPS,
 		.max_areas = 100,
-		.limit_as = below(3) ? 0 : wild(arch),
-		.limit_memlock = below(3) ? 0 : wild(arch),
-		.limit_stack = below(2) ? 0 : 8 << 20,
+		.limit_as = random_below(3) ? 0 : wild(arch),
+		.limit_memlock = random_below(3) ? 0 : wild(arch),
+		.limit_stack = random_below(2) ? 0 : 8 << 20,
 	};
 	struct seam_space *space;
 
@@ -215,7 +203,7 @@ int main(int argc, char **argv)
 	unsigned long calls = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000;
 	const struct seam_policy *policy;
 
-	state = argc > 2 ? strtoull(argv[2], NULL, 0) : 20010301;
+	random_state = argc > 2 ? strtoull(argv[2], NULL, 0) : 20010301;
 	for (unsigned int n = 0; (policy = seam_policy_at(n)); n++) {
 		const char *wrong = run(policy, SEAM_ARCH_X86_64, calls);
 

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/random.h"
 #include "tests/tap.h"
 #include "trace/data.h"
 
@@ -24,16 +25,7 @@
 #define NR_CALLS 1500
 #define RW (SEAM_PROT_READ | SEAM_PROT_WRITE)
 
-static uint64_t random_state;
 static bool lies;
-
-static uint64_t random_below(uint64_t bound)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (random_state >> 11) % bound;
-}
 
 /* A map that the program made and still knows. */
 struct block {

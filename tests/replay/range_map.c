@@ -5,22 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
 #include "tests/tap.h"
 
 #define PAGES 4096
 #define NONE UINT64_MAX
 
 static uint64_t pages[PAGES];
-
-static uint64_t random_state = 88172645463325252;
-
-static uint64_t random_below(uint64_t bound)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % bound;
-}
 
 /* Order, maximal ranges, and the value of each page. */
 static bool same(struct range_map *map)

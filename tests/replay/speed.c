@@ -14,22 +14,13 @@
 #include <unistd.h>
 
 #include "replay/replay.h"
+#include "tests/random.h"
 #include "tests/tap.h"
 #include "trace/data.h"
 
 #define NR_CALLS 1000000
 #define NR_BLOCKS 60
 #define PAGE UINT64_C(4096)
-
-static uint64_t random_state = 88172645463325252;
-
-static uint64_t random_below(uint64_t bound)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % bound;
-}
 
 static double seconds(void)
 {

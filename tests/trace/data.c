@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "tests/random.h"
 #include "tests/tap.h"
 #include "trace/crc32c.h"
 #include "trace/data.h"
@@ -17,16 +18,6 @@
 #define NR_EVENTS 20000
 #define TICK_NS 100
 #define MAX_TEST_AREAS 40
-
-static uint64_t random_state = 1;
-
-static uint64_t random_bits(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
 
 /* Small, page-aligned, negative or any: what arguments look like. */
 static uint64_t random_value(void)

@@ -10,20 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/random.h"
 #include "tests/tap.h"
 #include "trace/data.h"
 
 #define NR_CALLS 2000000
-
-static uint64_t random_state = 7;
-
-static uint64_t random_bits(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
 
 static double seconds(void)
 {

@@ -2,20 +2,11 @@
 /* The set of ranges against an array of flags. */
 #include <string.h>
 
+#include "tests/random.h"
 #include "tests/tap.h"
 #include "trace/range_set.h"
 
 #define NR 512
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t random_below(uint64_t limit)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % limit;
-}
 
 /* Do set and flags hold the same, in ranges that neither touch nor overlap? */
 static bool same(const struct range_set *set, const bool *flags)

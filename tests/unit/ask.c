@@ -8,6 +8,7 @@
 
 #include <seam/seam.h>
 
+#include "tests/random.h"
 #include "tests/tap.h"
 
 #define PAGE UINT64_C(4096)
@@ -15,16 +16,7 @@
 #define PAGES 96
 #define MOST_AREAS 512
 
-static uint64_t state = 88172645463325252;
 static bool no_memory;
-
-static uint64_t below(uint64_t limit)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % limit;
-}
 
 static void *test_alloc(void *ctx, size_t size)
 {
@@ -129,7 +121,8 @@ struct random_call {
 static void make_random(struct random_call *r)
 {
 	static const uint32_t prots[] = { 0, 1, 3, 5 };
-	uint64_t page = below(PAGES), len = (1 + below(6)) * PAGE, addr = BASE + page * PAGE;
+	uint64_t page = random_below(PAGES), len = (1 + random_below(6)) * PAGE,
+		 addr = BASE + page * PAGE;
 	static const int advices[] = { SEAM_MADV_DONTDUMP, SEAM_MADV_DODUMP, SEAM_MADV_DONTFORK,
 				       SEAM_MADV_DOFORK };
 
@@ -137,13 +130,13 @@ static void make_random(struct random_call *r)
 	r->call.pkey = -1;
 	r->call.addr = addr;
 	r->call.len = len;
-	switch (below(8)) {
+	switch (random_below(8)) {
 	case 0:
 	case 1:
 	case 2:
-		r->mmap = (struct seam_mmap) { .addr = below(4) ? addr : 0,
+		r->mmap = (struct seam_mmap) { .addr = random_below(4) ? addr : 0,
 					       .len = len,
-					       .prot = prots[below(4)],
+					       .prot = prots[random_below(4)],
 					       .flags = SEAM_MAP_PRIVATE | SEAM_MAP_ANONYMOUS };
 		if (r->mmap.addr)
 			r->mmap.flags |= SEAM_MAP_FIXED;
@@ -155,23 +148,23 @@ static void make_random(struct random_call *r)
 		return;
 	case 4:
 		r->call.op = SEAM_OP_MPROTECT;
-		r->call.flags = prots[below(4)];
+		r->call.flags = prots[random_below(4)];
 		return;
 	case 5:
 		r->call.op = SEAM_OP_MADVISE;
-		r->call.flags = (uint64_t)advices[below(4)];
+		r->call.flags = (uint64_t)advices[random_below(4)];
 		return;
 	case 6:
 		r->mremap = (struct seam_mremap) { .old_addr = addr,
 						   .old_len = len,
-						   .new_len = (1 + below(6)) * PAGE,
+						   .new_len = (1 + random_below(6)) * PAGE,
 						   .flags = SEAM_MREMAP_MAYMOVE };
 		r->call.op = SEAM_OP_MREMAP;
 		r->call.mremap = &r->mremap;
 		return;
 	default:
 		r->call.op = SEAM_OP_TOUCH;
-		r->call.flags = below(2);
+		r->call.flags = random_below(2);
 	}
 }
 
@@ -222,7 +215,7 @@ static const char *one_call(struct seam_space *space, struct seam_space *twin)
 
 	make_random(&r);
 	read_map(space, &before);
-	no_memory = !below(8);
+	no_memory = !random_below(8);
 	err = seam_space_ask(space, &r.call, &answer);
 	no_memory = false;
 	read_map(space, &asked);
@@ -232,7 +225,7 @@ static const char *one_call(struct seam_space *space, struct seam_space *twin)
 		return err == -SEAM_EALLOC ? NULL : "ask failed";
 	if (seam_space_munmap(space, BASE, PAGE) != -SEAM_EBUSY)
 		return "a call between ask and commit";
-	if (!below(4)) {
+	if (!random_below(4)) {
 		seam_space_abort(space);
 		read_map(space, &after);
 		return same_map(&before, &after) ? NULL : "abort has changed the space";
