@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "findings/causes.h"
+#include "trace/scan.h"
 
 #define CAUSE_PREFIX "cause."
 #define GROUP_PREFIX "group."
@@ -18,11 +19,6 @@ static int group_by_name(const char *name)
 		if (!strcmp(group_name(group), name))
 			return group;
 	return -1;
-}
-
-static bool begins(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
 }
 
 /* The value of a field; false when there is no such field. */
@@ -41,13 +37,13 @@ static bool field_value(const char *field, const struct show *show, double *ret_
 		value = (double)findings->touching_pairs;
 	} else if (!strcmp(field, "holes")) {
 		value = (double)findings->holes;
-	} else if (begins(field, CAUSE_PREFIX)) {
+	} else if (begins_with(field, CAUSE_PREFIX)) {
 		int bit = cause_by_name(cause, strlen(cause));
 
 		if (bit < 0)
 			return false;
 		value = (double)findings_pairs_with(findings, 1u << bit);
-	} else if (begins(field, GROUP_PREFIX)) {
+	} else if (begins_with(field, GROUP_PREFIX)) {
 		int what = group_by_name(group);
 		const struct group_row *row;
 

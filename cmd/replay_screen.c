@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "face/replay.h"
+#include "trace/scan.h"
 #include "ui/table.h"
 
 #define MAX_PROCESSES_SHOWN 10
@@ -17,13 +18,6 @@ static const char *kernel_label(const struct replay_result *result)
 	const char *name = result->kernel->policy.name;
 
 	return strncmp(name, "linux-", 6) ? name : name + 6;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 /* "a", "a and b", "a, b and c" of the kernels that end with as many areas. */
@@ -111,7 +105,7 @@ void replay_say_calls(const struct replay_report *report, FILE *out)
 static void print_answer(const struct replay_report *report, const struct replay_screen *screen,
 			 FILE *out)
 {
-	fprintf(out, "%s: ", base_name(screen->file));
+	fprintf(out, "%s: ", last_name(screen->file));
 	if (!strcmp(report->facts.format, "mail")) {
 		fputs("as calls: ", out);
 		replay_say_calls(report, out);
@@ -124,13 +118,6 @@ static void print_answer(const struct replay_report *report, const struct replay
 }
 
 /* The columns. */
-static void cell_count(struct table *table, uint64_t value)
-{
-	char text[SHORT_TEXT];
-
-	table_cell(table, "%s", count_text(text, value));
-}
-
 static void cell_kernel(struct table *table, const struct replay_result *result)
 {
 	table_cell(table, "%s", result->kernel->policy.name);
@@ -138,57 +125,57 @@ static void cell_kernel(struct table *table, const struct replay_result *result)
 
 static void cell_areas(struct table *table, const struct replay_result *result)
 {
-	cell_count(table, result->areas_end);
+	table_count(table, result->areas_end);
 }
 
 static void cell_peak(struct table *table, const struct replay_result *result)
 {
-	cell_count(table, result->areas_peak);
+	table_count(table, result->areas_peak);
 }
 
 static void cell_tries(struct table *table, const struct replay_result *result)
 {
-	cell_count(table, result->total.join_tries);
+	table_count(table, result->total.join_tries);
 }
 
 static void cell_joins(struct table *table, const struct replay_result *result)
 {
-	cell_count(table, result->total.joins);
+	table_count(table, result->total.joins);
 }
 
 static void cell_splits(struct table *table, const struct replay_result *result)
 {
-	cell_count(table, result->total.splits);
+	table_count(table, result->total.splits);
 }
 
 static void cell_failed(struct table *table, const struct replay_result *result)
 {
-	cell_count(table, result->total.failed);
+	table_count(table, result->total.failed);
 }
 
 static void cell_anew(struct table *table, const struct replay_result *result)
 {
-	cell_count(table, result->total.failed_anew);
+	table_count(table, result->total.failed_anew);
 }
 
 static void cell_skipped(struct table *table, const struct replay_result *result)
 {
-	cell_count(table, result->total.skipped);
+	table_count(table, result->total.skipped);
 }
 
 static void cell_find(struct table *table, const struct replay_result *result)
 {
-	cell_count(table, result->steps.find);
+	table_count(table, result->steps.find);
 }
 
 static void cell_placement(struct table *table, const struct replay_result *result)
 {
-	cell_count(table, result->steps.placement);
+	table_count(table, result->steps.placement);
 }
 
 static void cell_insert(struct table *table, const struct replay_result *result)
 {
-	cell_count(table, result->steps.insert);
+	table_count(table, result->steps.insert);
 }
 
 static void cell_bytes(struct table *table, const struct replay_result *result)
@@ -428,7 +415,7 @@ static int print_processes(const struct replay_report *report, const struct repl
 		table_cell(table, "%" PRIu32, report->processes[number].pid);
 		table_cell(table, "%s", report->processes[number].comm);
 		for (unsigned int j = 0; j < nr; j++)
-			cell_count(table, report->results[j].mms[number].areas_peak);
+			table_count(table, report->results[j].mms[number].areas_peak);
 	}
 	fprintf(out, "\nAreas at the peak of each process%s:\n",
 		most->nr_mms > MAX_PROCESSES_SHOWN ? ", the ten with the most" : "");

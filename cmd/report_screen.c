@@ -9,17 +9,11 @@
 
 #include "cmd/sentences.h"
 #include "findings/causes.h"
+#include "trace/scan.h"
 #include "ui/table.h"
 
 #define CURVE_WIDTH 48
 #define MAX_CAUSES 6
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 static void print_growth(const struct growth *growth, FILE *out)
 {
@@ -50,7 +44,7 @@ static void print_answer(const struct activity *a, const struct report_screen *s
 	const struct activity_space *space = &a->spaces[largest];
 	char peak[SHORT_TEXT], limit[SHORT_TEXT], end[SHORT_TEXT];
 
-	fprintf(out, "%s: %s", base_name(screen->file),
+	fprintf(out, "%s: %s", last_name(screen->file),
 		*process->comm ? process->comm : "the process");
 	if (process->pid)
 		fprintf(out, " %" PRIu32, process->pid);
@@ -85,13 +79,6 @@ static void print_curve(const struct series *series, FILE *out)
 	fprintf(out, "  %s to %s\n", count_text(least_text, least), count_text(most_text, most));
 }
 
-static void cell_count(struct table *table, uint64_t value)
-{
-	char text[SHORT_TEXT];
-
-	table_cell(table, "%s", count_text(text, value));
-}
-
 static int print_table(const struct activity *a, enum activity_kind kind,
 		       const struct report_screen *screen, FILE *out)
 {
@@ -115,15 +102,15 @@ static int print_table(const struct activity *a, enum activity_kind kind,
 	for (uint32_t i = 0; i < rows->nr && i < screen->top; i++) {
 		const struct activity_counts *counts = &rows->rows[i].counts;
 
-		cell_count(table, counts->calls);
-		cell_count(table, counts->made);
-		cell_count(table, counts->removed);
-		cell_count(table, counts->splits);
-		cell_count(table, counts->joins);
-		cell_count(table, counts->refused);
-		cell_count(table, counts->failed);
+		table_count(table, counts->calls);
+		table_count(table, counts->made);
+		table_count(table, counts->removed);
+		table_count(table, counts->splits);
+		table_count(table, counts->joins);
+		table_count(table, counts->refused);
+		table_count(table, counts->failed);
 		if (at_end)
-			cell_count(table, rows->rows[i].areas_end);
+			table_count(table, rows->rows[i].areas_end);
 		table_cell(table, "%s", rows->rows[i].name);
 	}
 	if (table_print(table, out, !screen->no_header))
@@ -191,7 +178,7 @@ int report_screen(const struct activity *a, const struct report_screen *screen, 
 
 	if (largest >= a->nr_spaces) {
 		fprintf(out, "%s: no process in it changes its mappings.\n",
-			base_name(screen->file));
+			last_name(screen->file));
 		print_gaps(&a->replay.facts, out);
 		return 0;
 	}

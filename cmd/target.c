@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/number.h"
+#include "trace/scan.h"
 #include "trace/source.h"
 #include "trace/trace.h"
 
@@ -82,12 +83,9 @@ int target_read(const struct target *target, struct snapshot *ret_snapshot)
 void target_label(const struct target *target, const struct snapshot *snapshot, char *buf,
 		  size_t size)
 {
-	const char *slash;
-
 	if (!target->file) {
 		snprintf(buf, size, "%s %d", snapshot->comm, target->pid);
 		return;
 	}
-	slash = strrchr(target->file, '/');
-	snprintf(buf, size, "%s", slash && slash[1] ? slash + 1 : target->file);
+	snprintf(buf, size, "%s", last_name(target->file));
 }

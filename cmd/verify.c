@@ -8,14 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/verify.h"
 #include "probe/spec.h"
+#include "trace/clock.h"
 #include "verify/read.h"
-
-#define NS_PER_S UINT64_C(1000000000)
 
 /* "mmap,munmap,touch" */
 static int read_calls(void *to, char *list)
@@ -115,14 +113,6 @@ static int parse_options(struct verify_options *options, int argc, char **argv)
 	return operands_file(&cmd_verify, operands, NULL, &options->script);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static void show_progress(uint64_t calls, uint64_t wanted)
 {
 	fprintf(stderr, "\r%3" PRIu64 " %%", wanted ? calls * 100 / wanted : 100);
@@ -180,7 +170,7 @@ static int verify(struct verify_session *session)
 	};
 	struct run *run = run_new();
 	struct scripts scripts = { 0 };
-	uint64_t start = now_ns();
+	uint64_t start = clock_ns();
 	int status;
 
 	if (!run)
@@ -192,7 +182,7 @@ static int verify(struct verify_session *session)
 		run_scripts(run, &run_options, scripts.list, scripts.nr);
 	else
 		run_random(run, &run_options);
-	session->ns = now_ns() - start;
+	session->ns = clock_ns() - start;
 	if (run_options.progress)
 		fputc('\r', stderr);
 	if (run->failed[0])

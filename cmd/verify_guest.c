@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/verify.h"
+#include "trace/scan.h"
 #include "verify/guest.h"
 
 #define MAX_WORDS 32
@@ -36,10 +37,8 @@ static void add_word(struct request *request, const char *format, ...)
 /* A file goes along, and has another name there. */
 static void add_file(struct request *request, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
 	request->guest.files[request->guest.nr_files++] = path;
-	add_word(request, "/%s", slash ? slash + 1 : path);
+	add_word(request, "/%s", last_name(path));
 }
 
 static void add_option(struct request *request, const char *option, const char *value)

@@ -5,10 +5,9 @@
 
 #include "cmd/verify.h"
 #include "face/json.h"
+#include "trace/clock.h"
 #include "ui/table.h"
 #include "verify/emit.h"
-
-#define NS_PER_S UINT64_C(1000000000)
 
 /* "expected" and "found" may have lines: each behind a mark. */
 static void print_marked(FILE *out, const char *title, const char *text)

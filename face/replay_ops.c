@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "face/replay_ops.h"
+#include "trace/scan.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -108,10 +109,9 @@ static void before_end(void *ctx, unsigned int kernel, uint32_t number,
 /* The name without its folder and ".ops". */
 static int stream_name(const char *file, const char **ret_name)
 {
-	const char *slash = strrchr(file, '/');
 	size_t len;
 
-	*ret_name = slash ? slash + 1 : file;
+	*ret_name = last_name(file);
 	len = strlen(*ret_name);
 	if (len > 4 && !strcmp(*ret_name + len - 4, ".ops"))
 		len -= 4;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "findings/causes.h"
+#include "trace/scan.h"
 
 #define KIB(n) ((uint64_t)(n) << 10)
 #define MIB(n) ((uint64_t)(n) << 20)
@@ -72,18 +73,14 @@ static bool is_shared(const struct snapshot_area *area)
 	return area->area.flags & (SEAM_VM_SHARED | SEAM_VM_MAYSHARE);
 }
 
-static bool begins(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
-
 /* Private memory of no file: not the stack of exec, nor what the kernel maps by itself. */
 static bool is_anonymous(const struct snapshot_area *area)
 {
 	if (is_shared(area) || area->inode || area->area.file ||
 	    area->area.flags & (SEAM_VM_SPECIAL | SEAM_VM_GROWSDOWN))
 		return false;
-	return !area->name[0] || begins(area->name, "[heap]") || begins(area->name, "[anon:");
+	return !area->name[0] || begins_with(area->name, "[heap]") ||
+	       begins_with(area->name, "[anon:");
 }
 
 static bool touches_next(const struct shapes *s, size_t i)
@@ -530,7 +527,7 @@ static bool is_shared_memory(const struct snapshot_area *area)
 	static const char *const names[] = { "/dev/zero", "/SYSV", "/memfd:", "[anon_shmem" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (begins(area->name, names[i]))
+		if (begins_with(area->name, names[i]))
 			return true;
 	return false;
 }

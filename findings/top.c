@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "findings/causes.h"
@@ -13,20 +12,13 @@
 #include "probe/limits.h"
 #include "probe/live.h"
 #include "probe/processes.h"
+#include "trace/clock.h"
 
 static const char *const order_names[] = { "areas", "growth", "pid", "comm" };
 
 const char *top_order_name(enum top_order order)
 {
 	return order < TOP_NR_ORDERS ? order_names[order] : NULL;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static int by_pid(const void *left, const void *right)
@@ -75,7 +67,7 @@ int top_look(struct top *top)
 		processes_free(&processes);
 		return -ENOMEM;
 	}
-	top->now_ns = now_ns();
+	top->now_ns = clock_ns();
 	top_sort(top, TOP_BY_PID);
 	for (size_t i = 0; i < processes.nr; i++)
 		if (processes.list[i].pid != getpid())

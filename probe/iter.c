@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "probe/bpf/record.h"
+#include "trace/clock.h"
 #include "trace/trace.h"
 
 void iter_drop_privileges(void)
@@ -142,14 +142,6 @@ static int read_all(int fd, struct bytes *bytes, goes_on_fn *goes_on, void *ctx)
 	}
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Opens the programs with all but @wanted left out. */
 static struct areas_bpf *open_programs(bool areas)
 {
@@ -219,10 +211,10 @@ static int read_areas(pid_t tid, bool filter, struct bytes *bytes, uint64_t *ret
 	if (err) {
 		err = refuse(why, err, "loading the BPF program");
 	} else {
-		start = cpu_ns();
+		start = clock_thread_ns();
 		err = run_iterator(skel->progs.areas, filter ? &opts : NULL, bytes, areas_go_on,
 				   &last_start);
-		*ret_ns = cpu_ns() - start;
+		*ret_ns = clock_thread_ns() - start;
 		if (err && !(filter && (err == -EINVAL || err == -E2BIG)))
 			err = refuse(why, err, "reading areas by BPF");
 	}

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "trace/clock.h"
+
 struct launch {
 	pid_t pid;
 	int gate;	 /* the program waits until this is closed */
@@ -47,7 +49,5 @@ int launch_end(struct launch *launch);
 
 /* A wait status as a shell says it: the exit status, or 128 + signal. */
 int launch_status(int wait_status);
-
-uint64_t clock_ns(void); /* CLOCK_MONOTONIC */
 
 #endif

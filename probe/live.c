@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "probe/guards.h"
@@ -15,6 +14,7 @@
 #include "probe/policies.h"
 #include "probe/procfs.h"
 #include "probe/refusal.h"
+#include "trace/clock.h"
 #include "trace/trace.h"
 
 /* Reading the smaps of so many areas takes some 10 ms, in which the process cannot map. */
@@ -45,14 +45,6 @@ static void add_note(struct snapshot *snapshot, const char *text)
 	if (snapshot->nr_notes < sizeof(snapshot->notes) / sizeof(snapshot->notes[0]) &&
 	    snapshot_text(snapshot, text, strlen(text), &kept))
 		snapshot->notes[snapshot->nr_notes++] = kept;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static void open_files(struct live *live)
@@ -233,14 +225,14 @@ static int read_open(const struct live *live, struct snapshot *ret_snapshot,
 		     struct live_error *ret_error)
 {
 	struct snapshot snapshot;
-	uint64_t start = now_ns();
+	uint64_t start = clock_ns();
 	int r;
 
 	memset(&snapshot, 0, sizeof(snapshot));
 	r = read_best(live, &snapshot, ret_error);
 	if (r)
 		return r;
-	snapshot.read_ns = now_ns() - start;
+	snapshot.read_ns = clock_ns() - start;
 	snapshot.pid = live->pid;
 	read_process(live->pid, &snapshot);
 	if (live->pagemap >= 0 && guards_read(live->pagemap, live->pid, &snapshot))

@@ -6,22 +6,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "probe/procfs.h"
+#include "trace/clock.h"
 
 #define SHORTEST_PERIOD_NS UINT64_C(1000000)
 #define LONGEST_PERIOD_NS UINT64_C(10000000)
 #define LOOK_SHARE 50
-
-/* What seam itself has used: on a busy machine the clock would tell of others. */
-static uint64_t used_ns(void)
-{
-	struct timespec used;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	return (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
-}
 
 void stat_pace_start(struct stat_pace *pace)
 {
@@ -31,12 +22,13 @@ void stat_pace_start(struct stat_pace *pace)
 
 void stat_pace_look(struct stat_pace *pace)
 {
-	pace->began_ns = used_ns();
+	/* what seam itself has used: on a busy machine the clock would tell of others */
+	pace->began_ns = clock_thread_ns();
 }
 
 void stat_pace_looked(struct stat_pace *pace)
 {
-	uint64_t rest_ns = (used_ns() - pace->began_ns) * LOOK_SHARE;
+	uint64_t rest_ns = (clock_thread_ns() - pace->began_ns) * LOOK_SHARE;
 
 	if (pace->period_ns < LONGEST_PERIOD_NS)
 		pace->period_ns += pace->period_ns / 4;

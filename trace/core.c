@@ -62,12 +62,6 @@ static int fail(struct core *core, const char *format, ...)
 	return -EINVAL;
 }
 
-static void note(struct snapshot *snapshot, const char *text)
-{
-	if (snapshot->nr_notes < sizeof(snapshot->notes) / sizeof(snapshot->notes[0]))
-		snapshot->notes[snapshot->nr_notes++] = text;
-}
-
 static bool holds(const struct core *core, uint64_t offset, uint64_t size)
 {
 	return offset <= core->size && size <= core->size - offset;
@@ -283,8 +277,8 @@ static int read_segments(struct core *core, uint32_t type)
 		if (holds(core, offset, size))
 			r = read_notes(core, offset, size);
 		else
-			note(core->snapshot,
-			     "the core file is cut off before the end of its notes");
+			snapshot_note(core->snapshot,
+				      "the core file is cut off before the end of its notes");
 	}
 	return r;
 }
@@ -328,11 +322,12 @@ int core_read(const struct source *source, bool skip_bad, struct snapshot *ret_s
 	if (core.files_seen)
 		snapshot.sees |= SEES_OFFSET;
 	else
-		note(&snapshot, "the core file does not list files (NT_FILE)");
+		snapshot_note(&snapshot, "the core file does not list files (NT_FILE)");
 	if (core.left_out) {
 		snapshot.counted = snapshot.nr_areas + core.left_out;
-		note(&snapshot, "ranges of files stand in its list (NT_FILE) that were not dumped: "
-				"their protection is not known");
+		snapshot_note(&snapshot,
+			      "ranges of files stand in its list (NT_FILE) that were not dumped: "
+			      "their protection is not known");
 	}
 	*ret_snapshot = snapshot;
 	return 0;

@@ -4,6 +4,8 @@
  */
 #include <string.h>
 
+#include <seam/area.h>
+
 #include "trace/maps_line.h"
 #include "trace/paste.h"
 #include "trace/scan.h"
@@ -193,4 +195,15 @@ void maps_key_split(const char *at, const char *end, struct maps_key *ret_key)
 	trim_right(at, &end);
 	ret_key->value = at;
 	ret_key->value_end = end;
+}
+
+uint32_t maps_name_traits(const char *name)
+{
+	if (begins_with(name, "/dev/zero") || begins_with(name, "/memfd:") ||
+	    begins_with(name, "/SYSV") || begins_with(name, "/dev/shm/") ||
+	    begins_with(name, "[anon_shmem:"))
+		return SEAM_TRAIT_SHMEM;
+	if (!strcmp(name, "[vdso]") || begins_with(name, "[vvar"))
+		return SEAM_TRAIT_NO_SPLIT;
+	return 0;
 }

@@ -42,6 +42,9 @@ enum maps_line_kind maps_line_parse(const char *at, const char *end, struct maps
  */
 bool maps_line_continue(const char *at, const char *end, struct maps_line *line);
 
+/* SEAM_TRAIT_*: what the name of an area tells of it. */
+uint32_t maps_name_traits(const char *name);
+
 struct maps_key {
 	const char *name; /* without ':' */
 	size_t name_len;

@@ -54,12 +54,6 @@ struct reader {
 	uint64_t last_offset; /* of the last entry, as printed */
 };
 
-static void note(struct snapshot *snapshot, const char *text)
-{
-	if (snapshot->nr_notes < sizeof(snapshot->notes) / sizeof(snapshot->notes[0]))
-		snapshot->notes[snapshot->nr_notes++] = text;
-}
-
 static int fail(struct reader *reader, uint64_t line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -107,21 +101,6 @@ static int file_id(struct reader *reader, const struct maps_line *line, uint64_t
 	return id ? 0 : -ENOMEM;
 }
 
-static bool begins(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
-
-static uint32_t traits_of(const char *name)
-{
-	if (begins(name, "/dev/zero") || begins(name, "/memfd:") || begins(name, "/SYSV") ||
-	    begins(name, "/dev/shm/") || begins(name, "[anon_shmem:"))
-		return SEAM_TRAIT_SHMEM;
-	if (!strcmp(name, "[vdso]") || begins(name, "[vvar"))
-		return SEAM_TRAIT_NO_SPLIT;
-	return 0;
-}
-
 static int set_name(struct reader *reader, struct snapshot_area *area, const char *text, size_t len)
 {
 	char *copy = malloc(len + 1);
@@ -134,8 +113,9 @@ static int set_name(struct reader *reader, struct snapshot_area *area, const cha
 	free(copy);
 	if (!id)
 		return -ENOMEM;
-	area->area.traits = traits_of(area->name);
-	area->area.name = begins(area->name, "[anon:") || begins(area->name, "[anon_shmem:") ? id
+	area->area.traits = maps_name_traits(area->name);
+	area->area.name =
+		begins_with(area->name, "[anon:") || begins_with(area->name, "[anon_shmem:") ? id
 											     : 0;
 	return 0;
 }
@@ -484,7 +464,8 @@ static bool all_flags(struct reader *reader, const struct entry *entries, uint32
 		return true;
 	}
 	if (with)
-		note(reader->snapshot, "VmFlags are missing in some areas: flags left aside");
+		snapshot_note(reader->snapshot,
+			      "VmFlags are missing in some areas: flags left aside");
 	return false;
 }
 
@@ -517,17 +498,19 @@ static void take_notes(struct reader *reader)
 	struct snapshot *snapshot = reader->snapshot;
 
 	if (reader->excerpt)
-		note(snapshot, "more than one map in the text: the largest was taken");
+		snapshot_note(snapshot, "more than one map in the text: the largest was taken");
 	if (reader->repeated)
-		note(snapshot, "lines stand there twice, as when a map changes while it is read");
+		snapshot_note(snapshot,
+			      "lines stand there twice, as when a map changes while it is read");
 	if (reader->overlapping)
-		note(snapshot, "areas overlap, as when a map changes while it is read");
+		snapshot_note(snapshot, "areas overlap, as when a map changes while it is read");
 	if (reader->empty)
-		note(snapshot, "areas without length left out");
+		snapshot_note(snapshot, "areas without length left out");
 	if (reader->nr_unknown)
-		note(snapshot, "VmFlags holds codes that are not known here");
+		snapshot_note(snapshot, "VmFlags holds codes that are not known here");
 	if (reader->source->kind == SOURCE_NUMA_MAPS)
-		note(snapshot, "numa_maps tells no ends: which areas touch is not visible");
+		snapshot_note(snapshot,
+			      "numa_maps tells no ends: which areas touch is not visible");
 }
 
 /* Moves the chosen entries into the snapshot. */

@@ -110,6 +110,19 @@ static inline size_t word_length(const char *at, const char *end)
 	return (size_t)(p - at);
 }
 
+static inline bool begins_with(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+/* Behind the last '/', if there is anything. */
+static inline const char *last_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 static inline bool word_is(const char *word, size_t len, const char *text)
 {
 	return strlen(text) == len && !memcmp(word, text, len);

@@ -21,6 +21,12 @@ uint32_t snapshot_text(struct snapshot *snapshot, const void *data, size_t len,
 	return id;
 }
 
+void snapshot_note(struct snapshot *snapshot, const char *text)
+{
+	if (snapshot->nr_notes < sizeof(snapshot->notes) / sizeof(snapshot->notes[0]))
+		snapshot->notes[snapshot->nr_notes++] = text;
+}
+
 int snapshot_from_source(const struct source *source, bool skip_bad, struct snapshot *ret_snapshot,
 			 struct trace_error *ret_error)
 {

@@ -46,6 +46,8 @@ int snapshot_from_source(const struct source *source, bool skip_bad, struct snap
 /* From text, also that of a JVM's error log. */
 int snapshot_from_text(const struct source *source, bool skip_bad, struct snapshot *ret_snapshot,
 		       struct trace_error *ret_error);
+/* Adds to its notes, as long as there is room. */
+void snapshot_note(struct snapshot *snapshot, const char *text);
 /* The number of a text, the same for the same bytes; *ret_text (may be NULL) lives as long as
  * the snapshot. 0 without memory. */
 uint32_t snapshot_text(struct snapshot *snapshot, const void *data, size_t len,

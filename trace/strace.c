@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/clock.h"
 #include "trace/grow.h"
 #include "trace/scan.h"
 #include "trace/strace.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define NS_PER_DAY (24 * 3600 * NS_PER_S)
 /* Seconds below this are no date of our days: times from line to line (-r). */
 #define LEAST_DATE (UINT64_C(100000000) * NS_PER_S)

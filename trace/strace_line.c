@@ -5,10 +5,9 @@
  */
 #include <string.h>
 
+#include "trace/clock.h"
 #include "trace/scan.h"
 #include "trace/strace_line.h"
-
-#define NS_PER_S UINT64_C(1000000000)
 
 static const char *const signals[] = {
 	[1] = "SIGHUP",	    [2] = "SIGINT",   [3] = "SIGQUIT",	 [4] = "SIGILL",   [5] = "SIGTRAP",

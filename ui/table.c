@@ -60,6 +60,13 @@ void table_cell(struct table *table, const char *format, ...)
 		table->cells[table->nr_cells++] = text;
 }
 
+void table_count(struct table *table, uint64_t value)
+{
+	char text[SHORT_TEXT];
+
+	table_cell(table, "%s", count_text(text, value));
+}
+
 /* Characters, not bytes: a path may hold any. */
 static size_t shown_width(const char *text)
 {

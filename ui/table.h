@@ -23,6 +23,8 @@ struct table;
 struct table *table_new(const struct column *columns, unsigned int nr_columns);
 /* One cell, in order; a row is complete after nr_columns cells. Failures show in table_print. */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A cell with a count, "1,234". */
+void table_count(struct table *table, uint64_t value);
 /* -ENOMEM when a cell was lost. Frees the table. */
 int table_print(struct table *table, FILE *out, bool header);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The side of the host: an initial file system of this program, QEMU, the serial line. */
+#include "trace/scan.h"
 #include "verify/guest.h"
 
 #include <errno.h>
@@ -101,13 +102,6 @@ static int put_library(struct dl_phdr_info *info, size_t size, void *ctx)
 	    put_file(archive, info->dlpi_name, info->dlpi_name + 1))
 		archive->failed = true;
 	return 0;
-}
-
-static const char *last_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 static int fail(char *ret_error, int err, const char *format, ...)

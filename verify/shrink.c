@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verify/shrink.h"
 
-#include <time.h>
+#include "trace/clock.h"
 
 #define MAX_TRIES 2000
 #define MAX_SECONDS 15
@@ -11,20 +11,12 @@ struct work {
 	shows_fn shows;
 	void *ctx;
 	unsigned int tries;
-	time_t until;
+	uint64_t until_ns;
 };
-
-static time_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec;
-}
 
 static bool is_over(const struct work *work)
 {
-	return work->tries >= MAX_TRIES || now() >= work->until;
+	return work->tries >= MAX_TRIES || clock_ns() >= work->until_ns;
 }
 
 static bool try_without(struct work *work, uint32_t start, uint32_t nr)
@@ -73,7 +65,7 @@ static void cut_tail(struct work *work)
 
 bool shrink(struct script *script, struct script *room, shows_fn shows, void *ctx)
 {
-	struct work work = { script, room, shows, ctx, 0, now() + MAX_SECONDS };
+	struct work work = { script, room, shows, ctx, 0, clock_ns() + MAX_SECONDS * NS_PER_S };
 
 	if (!shows(ctx, script, false))
 		return false;
