@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/attach.h"
 #include "cmd/cmd.h"
 #include "cmd/record_print.h"
 #include "face/json.h"
-#include "probe/procfs.h"
 #include "probe/record.h"
 #include "sym/unwind.h"
 #include "ui/table.h"
@@ -128,40 +128,6 @@ static void drop_output(const struct options *options, const struct output *outp
 		rename(KEPT_OUTPUT, DEFAULT_OUTPUT);
 }
 
-/* ---- asking before a stranger is slowed down ---- */
-
-static bool is_own_process(pid_t pid)
-{
-	char path[32];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	return !stat(path, &st) && st.st_uid == getuid();
-}
-
-static int ask(const struct options *options)
-{
-	char comm[64] = "", answer[16];
-	ssize_t len = procfs_read(comm, sizeof(comm), "/proc/%d/comm", (int)options->pid);
-
-	if (len < 0)
-		return cmd_fail(EXIT_SEAM_FAILED, "process %d: %s", (int)options->pid,
-				strerror(len == -ENOENT ? ESRCH : (int)-len));
-	comm[strcspn(comm, "\n")] = 0;
-	if (options->yes || (options->ptrace && is_own_process((pid_t)options->pid)))
-		return 0;
-	fprintf(stderr,
-		"seam: recording %s (%d) stops it twice at every system call, about 10 µs each "
-		"time\nand more on a busy machine, until the recording ends (interrupt seam).\n",
-		comm, (int)options->pid);
-	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
-		return cmd_fail(EXIT_SEAM_FAILED, "--yes says that this is meant");
-	fputs("seam: go on? [y/N] ", stderr);
-	if (!fgets(answer, sizeof(answer), stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
-		return cmd_fail(EXIT_SEAM_FAILED, "not recorded");
-	return 0;
-}
-
 /* ---- the closing line ---- */
 
 static void print_closing(const struct record_result *result, const struct output *output,
@@ -221,26 +187,6 @@ static void say(const char *text)
 	cmd_fail(0, "%s", text);
 }
 
-static int explain_start(const struct options *options, int err)
-{
-	const char *why = strerror(-err);
-
-	if (err == -ENOSYS)
-		return cmd_fail(
-			EXIT_SEAM_FAILED,
-			"recording needs PTRACE_GET_SYSCALL_INFO, which came with Linux 5.3");
-	if (options->pid && err == -EPERM)
-		return cmd_fail(
-			EXIT_SEAM_FAILED,
-			"process %d: %s: it is traced already, belongs to another user, or "
-			"kernel.yama.ptrace_scope forbids it (CAP_SYS_PTRACE would allow it)",
-			(int)options->pid, why);
-	if (options->pid)
-		return cmd_fail(EXIT_SEAM_FAILED, "process %d: %s", (int)options->pid, why);
-	return cmd_fail(EXIT_SEAM_FAILED, "%s: could not be started under ptrace: %s",
-			options->program[0], why);
-}
-
 static int finish(const struct options *options, const struct output *output,
 		  const struct record_result *result, uint64_t bytes, int write_err)
 {
@@ -298,7 +244,7 @@ static int record_into(const struct options *options, const struct output *outpu
 		record_print_end(print);
 	if (err) {
 		drop_output(options, output);
-		return explain_start(options, err);
+		return attach_failed(err, (pid_t)options->pid, options->program[0]);
 	}
 	return finish(options, output, &result, bytes, write_err);
 }
@@ -312,7 +258,7 @@ static int run_record(int argc, char **argv)
 	int status = parse_options(&options, argc, argv);
 
 	if (!status && options.pid)
-		status = ask(&options);
+		status = attach_ask((pid_t)options.pid, options.yes, options.ptrace, "recording");
 	record_host(&host);
 	if (!status)
 		status = open_output(&options, &output);

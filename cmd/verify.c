@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * seam verify: the model held against the running kernel. Random calls are made for real by a child
- * and in the model, and errno and areas compared after each.
+ * and in the model, and errno and areas compared after each; or the calls of a program.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -43,6 +43,8 @@ static int read_kind(void *to, char *text)
 	return world_kind_read(text, &options->kind) ? 0 : -EINVAL;
 }
 
+static const char *const emits[] = { [EMIT_C] = "c", [EMIT_OPS] = "ops" };
+
 static const struct cmd_option known_options[] = {
 	{ .name = "random",
 	  OPTION_NUMBER(struct verify_options, calls, 1, UINT64_MAX, "calls"),
@@ -64,9 +66,10 @@ static const struct cmd_option known_options[] = {
 	  OPTION_FILE(struct verify_options, rules),
 	  .help = "or to a vector from a text file, NAME=VALUE a line" },
 	{ .name = "limit",
-	  OPTION_NUMBER(struct verify_options, area_limit, 1, UINT64_MAX, "areas"),
+	  OPTION_NUMBER(struct verify_options, limit, 1, UINT64_MAX, NULL),
 	  .value = "N",
-	  .help = "every process may have N areas at most (default: some, now and then)" },
+	  .help = "every process may have N areas at most (default: some, now and then); beside a "
+		  "program: after N mismatches nothing more is compared" },
 	{ .name = "as",
 	  OPTION_PARSED(read_kind),
 	  .value = "LIST",
@@ -77,8 +80,10 @@ static const struct cmd_option known_options[] = {
 	  OPTION_FLAG(struct verify_options, stop),
 	  .help = "ends at the first mismatch" },
 	{ .name = "emit",
-	  OPTION_ONLY(struct verify_options, emit_c, "c"),
-	  .help = "the first mismatch, or the script, as one C file without dependencies" },
+	  OPTION_WORD(struct verify_options, emit, emits),
+	  .value = "FORM",
+	  .help = "the first mismatch as an operation script (ops), or it or the script as one C "
+		  "file without dependencies (c)" },
 	{ .name = "tap", OPTION_FLAG(struct verify_options, tap), .help = "the report as KTAP" },
 	{ .name = "kernel-image",
 	  OPTION_FILE(struct verify_options, image),
@@ -88,10 +93,50 @@ static const struct cmd_option known_options[] = {
 	  .value = "WORDS",
 	  .expected = "words of a command line",
 	  .help = "more words for its command line" },
+	{ .name = "pid",
+	  .letter = 'p',
+	  OPTION_NUMBER(struct verify_options, pid, 1, INT32_MAX, NULL),
+	  .value = "PID",
+	  .expected = "a process id",
+	  .help = "beside a process that runs, and the children that it makes from now on, until "
+		  "it ends or seam is interrupted; stops it at every system call, so seam asks "
+		  "first" },
+	{ .name = "yes",
+	  .letter = 'y',
+	  OPTION_FLAG(struct verify_options, yes),
+	  .help = "-p: do not ask" },
 	OPTION_JSON(struct verify_options, json),
 	OPTION_REPORT_OUTPUT(struct verify_options, output),
 	{ 0 },
 };
+
+/* Options that say what random calls and scripts are to be like. */
+static bool has_options_of_scripts(const struct verify_options *options)
+{
+	return options->random || options->only || options->kind_text || options->tap ||
+	       options->image || options->emit == EMIT_C;
+}
+
+/* What is to be verified: the words behind the options, and whether "--" stood before them. */
+static int take_subject(struct verify_options *options, char **operands)
+{
+	bool is_program = operands[0] && !strcmp(operands[-1], "--");
+
+	if (options->pid && operands[0])
+		return cmd_usage(&cmd_verify, "-p and a program or script exclude each other");
+	if (is_program || options->pid) {
+		if (has_options_of_scripts(options))
+			return cmd_usage(&cmd_verify,
+					 "--random, --ops, --as, --tap, --kernel-image and "
+					 "--emit c are for random calls and scripts");
+		options->program = is_program ? operands : NULL;
+		return is_program ? operands_program(&cmd_verify, operands) : 0;
+	}
+	if (options->random == !!operands[0])
+		return cmd_usage(&cmd_verify,
+				 "--random N, one script, -p PID or -- PROGRAM expected");
+	return operands_file(&cmd_verify, operands, NULL, &options->script);
+}
 
 static int parse_options(struct verify_options *options, int argc, char **argv)
 {
@@ -104,13 +149,11 @@ static int parse_options(struct verify_options *options, int argc, char **argv)
 	status = options_parse(&cmd_verify, argc, argv, options, &operands);
 	if (status)
 		return status;
-	if (options->json + options->emit_c + options->tap > 1)
+	if (options->json + (options->emit != EMIT_NOTHING) + options->tap > 1)
 		return cmd_usage(&cmd_verify, "one of --json, --emit and --tap");
-	options->stop |= options->emit_c;
+	options->stop |= options->emit != EMIT_NOTHING;
 	options->random = options->calls;
-	if (options->random == !!operands[0])
-		return cmd_usage(&cmd_verify, "--random N or one script expected");
-	return operands_file(&cmd_verify, operands, NULL, &options->script);
+	return take_subject(options, operands);
 }
 
 static void show_progress(uint64_t calls, uint64_t wanted)
@@ -160,7 +203,7 @@ static int verify(struct verify_session *session)
 		.calls = options->calls,
 		.seed = options->seed,
 		.only = options->only,
-		.area_limit = options->area_limit,
+		.area_limit = options->limit,
 		.kind = options->kind,
 		.any_kind = !options->kind_text,
 		.stop = options->stop,
@@ -207,14 +250,18 @@ static int run_verify(int argc, char **argv)
 	if (err)
 		return cmd_fail(EXIT_SEAM_FAILED, "looking at this system: %s", strerror(-err));
 	err = find_policy(&session);
-	return err ? err : verify(&session);
+	if (err)
+		return err;
+	return options.program || options.pid ? verify_beside(&session) : verify(&session);
 }
 
 const struct cmd cmd_verify = {
 	.name = "verify",
-	.synopsis = "[options] --random N | SCRIPT",
+	.synopsis = "[options] --random N | SCRIPT | -p PID | -- PROGRAM [ARGUMENT...]",
 	.summary = "holds the model against the running kernel",
-	.about = "SCRIPT: plays an operation script (docs/ops.md) for real and in the model.\n",
+	.about = "SCRIPT: plays an operation script (docs/ops.md) for real and in the model.\n"
+		 "PROGRAM: runs it, and all its children, with the model beside it; what a call "
+		 "may have changed is compared after it, the whole map now and then.\n",
 	.options = known_options,
 	.options_first = true,
 	.notes = "Exit status: 0 no mismatch, 1 some, 125 seam itself failed.\n",

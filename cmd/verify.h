@@ -7,14 +7,20 @@
 #include "probe/host.h"
 #include "verify/run.h"
 
+enum verify_emit { EMIT_NOTHING, EMIT_C, EMIT_OPS }; /* --emit */
+
 struct verify_options {
 	uint64_t calls, seed, only;
-	uint64_t area_limit;
-	bool random, json, stop, emit_c, tap;
+	uint64_t limit; /* areas of a process; of mismatches, beside a program */
+	bool random, json, stop, tap;
+	unsigned int emit; /* enum verify_emit */
 	const char *kernel, *rules, *output, *script;
 	const char *image, *append; /* another kernel */
 	const char *only_text, *kind_text;
 	uint32_t kind;
+	char **program; /* beside it; NULL: none */
+	uint64_t pid;	/* or beside this process */
+	bool yes;
 };
 
 struct verify_session {
@@ -26,6 +32,8 @@ struct verify_session {
 
 /* Writes the report as asked for; the exit status. */
 int verify_report(const struct verify_session *session, const struct run *run);
+/* Beside a program, or a process that runs; the exit status. */
+int verify_beside(const struct verify_session *session);
 /* The same request under another kernel, in a virtual machine; the exit status. */
 int verify_in_guest(const struct verify_options *options);
 

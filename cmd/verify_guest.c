@@ -55,7 +55,7 @@ static void add_form(struct request *request, const struct verify_options *optio
 		add_word(request, "--json");
 	if (options->tap)
 		add_word(request, "--tap");
-	if (options->emit_c)
+	if (options->emit == EMIT_C)
 		add_option(request, "--emit", "c");
 	else if (options->stop)
 		add_word(request, "--stop");
@@ -72,9 +72,9 @@ static void write_request(struct request *request, const struct verify_options *
 	}
 	add_option(request, "--as", options->kind_text);
 	add_option(request, "--ops", options->only_text);
-	if (options->area_limit) {
+	if (options->limit) {
 		add_word(request, "--limit");
-		add_word(request, "%" PRIu64, options->area_limit);
+		add_word(request, "%" PRIu64, options->limit);
 	}
 	if (options->random) {
 		add_word(request, "--random");

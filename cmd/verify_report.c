@@ -159,8 +159,10 @@ int verify_report(const struct verify_session *session, const struct run *run)
 		print_json(session, run, out);
 	else if (session->options->tap)
 		print_tap(session, run, out);
-	else if (session->options->emit_c)
+	else if (session->options->emit == EMIT_C)
 		print_c(run, out);
+	else if (session->options->emit == EMIT_OPS && run->nr_findings)
+		print_mismatch(&run->finding[0], out);
 	else
 		print_text(session, run, out);
 	if (cmd_close_output(out, session->options->output))

@@ -149,6 +149,18 @@ static void show_flags(const struct seen *model, const struct seen *kernel,
 	add_line(&found, kernel, kernel->known);
 }
 
+void compare_show(const struct seam_area *area, char *ret_line)
+{
+	struct lines lines = { ret_line, 0 };
+	struct seen seen;
+
+	ret_line[0] = 0;
+	if (!area)
+		return;
+	seen = as_seen(area);
+	add_line(&lines, &seen, ~UINT64_C(0));
+}
+
 int compare_all(const struct seam_space *space, struct look *look,
 		struct difference *ret_difference)
 {

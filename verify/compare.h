@@ -31,6 +31,9 @@ int compare_range(const struct seam_space *space, struct look *look, uint64_t st
 int compare_all(const struct seam_space *space, struct look *look,
 		struct difference *ret_difference);
 
+/* One area as the lines above show it, with its flags, into DIFFERENCE_SIZE bytes; NULL: none. */
+void compare_show(const struct seam_area *area, char *ret_line);
+
 /* The totals that the kernel keeps: mapped, locked, data, stack (/proc/PID/status). */
 int compare_totals(const struct seam_space *space, pid_t pid, struct difference *ret_difference);
 

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* seam verify beside a program: its calls made in the model too, and what came of it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/attach.h"
+#include "cmd/verify.h"
+#include "face/call_text.h"
+#include "face/json.h"
+#include "ui/table.h"
+#include "verify/beside.h"
+
+struct beside_run {
+	const struct verify_session *session;
+	struct trace_host host;
+	struct beside *beside;
+	const struct beside_result *result;
+	struct record_result recorded;
+};
+
+static int status_of(const struct beside_result *result)
+{
+	if (result->failed)
+		return EXIT_SEAM_FAILED;
+	return result->nr_mismatches ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* ---- what was found ---- */
+
+/* "mprotect(0x7f…, 4096, PROT_READ) = 0", of whom and when. */
+static void print_call(const struct beside_run *run, const struct beside_mismatch *mismatch,
+		       FILE *out)
+{
+	const struct event *call = &mismatch->call;
+
+	if (mismatch->when == BESIDE_FORK || call->kind == EVENT_SPACE)
+		fprintf(out,
+			mismatch->when == BESIDE_FORK ? "the fork that made process %" PRIu32
+						      : "before the first call of process "
+							"%" PRIu32,
+			call->pid);
+	else if (call->kind == EVENT_CALL)
+		call_text(out, call, beside_file(run->beside, call));
+	if (mismatch->when == BESIDE_BETWEEN)
+		fputs(": changed before it, by no call", out);
+	else if (mismatch->when == BESIDE_WHOLE)
+		fputs(": seen after it, in the whole map", out);
+}
+
+static char *call_string(const struct beside_run *run, const struct beside_mismatch *mismatch)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (!memory)
+		return NULL;
+	print_call(run, mismatch, memory);
+	fclose(memory);
+	return text;
+}
+
+static void print_marked(FILE *out, const char *title, const char *text)
+{
+	fprintf(out, "# %s: ", title);
+	for (; *text; text++) {
+		if (*text != '\n')
+			fputc(*text, out);
+		else if (text[1])
+			fputs("\n#   ", out);
+	}
+	fputc('\n', out);
+}
+
+static void print_mismatch(const struct beside_run *run, const struct beside_mismatch *mismatch,
+			   FILE *out)
+{
+	char *call = call_string(run, mismatch);
+
+	fprintf(out, "\n# call %" PRIu64 " of process %" PRIu32 "\n", mismatch->number,
+		mismatch->call.pid);
+	print_marked(out, "call", call ? call : "");
+	print_marked(out, "model", mismatch->expected);
+	print_marked(out, "kernel", mismatch->found);
+	free(call);
+}
+
+static void print_changes(const struct beside_result *result, FILE *out)
+{
+	for (unsigned int i = 0; i < result->nr_changes; i++)
+		fprintf(out, "%s%s %" PRIu64, i ? ", " : "by no call: ", result->change[i].what,
+			result->change[i].count);
+	if (result->nr_changes)
+		fputc('\n', out);
+}
+
+static void print_text(const struct beside_run *run, FILE *out)
+{
+	const struct beside_result *result = run->result;
+	const struct verify_session *session = run->session;
+	char checked[SHORT_TEXT], mismatches[SHORT_TEXT], processes[SHORT_TEXT];
+
+	if (result->failed)
+		fprintf(out, "broken off (%s): ", result->failed);
+	fprintf(out,
+		"%s calls of %s process%s checked against %s under %s (vector %08" PRIx32
+		"): %s mismatch%s\n",
+		count_text(checked, result->checked),
+		count_text(processes, run->recorded.processes),
+		run->recorded.processes == 1 ? "" : "es", session->host.release,
+		session->policy.name, seam_policy_vector(&session->policy),
+		count_text(mismatches, result->nr_mismatches),
+		result->nr_mismatches == 1 ? "" : "es");
+	fprintf(out,
+		"%" PRIu64 " of them undetermined; not checked: %" PRIu64
+		" that ran at the same time, %" PRIu64
+		" that the model does not know; the whole map compared %" PRIu64 " times\n",
+		result->undetermined, result->overlapped, result->not_modelled, result->whole);
+	if (result->ended)
+		fputs("nothing was compared after the last mismatch\n", out);
+	if (!session->options->pid)
+		fprintf(out, "the program's own status: %d\n", run->recorded.status);
+	print_changes(result, out);
+	for (unsigned int i = 0; i < result->nr_kept; i++)
+		print_mismatch(run, result->mismatch[i], out);
+}
+
+static void print_json_mismatches(const struct beside_run *run, struct json *json)
+{
+	json_open(json, "mismatches", '[');
+	for (unsigned int i = 0; i < run->result->nr_kept; i++) {
+		const struct beside_mismatch *mismatch = run->result->mismatch[i];
+		char *call = call_string(run, mismatch);
+
+		json_open(json, NULL, '{');
+		json_string(json, "call", call);
+		json_uint(json, "number", mismatch->number);
+		json_uint(json, "pid", mismatch->call.pid);
+		json_string(json, "expected", mismatch->expected);
+		json_string(json, "found", mismatch->found);
+		json_close(json, '}');
+		free(call);
+	}
+	json_close(json, ']');
+}
+
+static void print_json_changes(const struct beside_result *result, struct json *json)
+{
+	json_open(json, "changes", '[');
+	for (unsigned int i = 0; i < result->nr_changes; i++) {
+		json_open(json, NULL, '{');
+		json_string(json, "what", result->change[i].what);
+		json_uint(json, "count", result->change[i].count);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+static void print_json(const struct beside_run *run, FILE *out)
+{
+	const struct beside_result *result = run->result;
+	const struct verify_session *session = run->session;
+	struct json json;
+
+	json_report(&json, out, "verify");
+	json_string(&json, "kernel", session->policy.name);
+	json_vector(&json, "vector", seam_policy_vector(&session->policy));
+	json_string(&json, "release", session->host.release);
+	json_uint(&json, "calls", result->calls);
+	json_uint(&json, "checked", result->checked);
+	json_uint(&json, "undetermined", result->undetermined);
+	json_uint(&json, "overlapped", result->overlapped);
+	json_uint(&json, "not_modelled", result->not_modelled);
+	json_uint(&json, "whole_maps", result->whole);
+	json_uint(&json, "processes", run->recorded.processes);
+	json_uint(&json, "threads", run->recorded.threads);
+	json_null(&json, "seed");
+	json_uint(&json, "time_ns", run->recorded.elapsed_ns);
+	json_uint(&json, "cost_ns", run->recorded.cpu_ns);
+	if (session->options->pid)
+		json_null(&json, "status");
+	else
+		json_int(&json, "status", run->recorded.status);
+	json_string(&json, "failed", result->failed);
+	json_uint(&json, "nr_mismatches", result->nr_mismatches);
+	print_json_mismatches(run, &json);
+	print_json_changes(result, &json);
+	json_close(&json, '}');
+	json_end(&json);
+}
+
+static int report(const struct beside_run *run)
+{
+	FILE *out = cmd_open_output(run->session->options->output, stderr);
+
+	if (!out)
+		return EXIT_SEAM_FAILED;
+	if (run->session->options->json)
+		print_json(run, out);
+	else
+		print_text(run, out);
+	if (cmd_close_output(out, run->session->options->output))
+		return EXIT_SEAM_FAILED;
+	return status_of(run->result);
+}
+
+/* ---- the run ---- */
+
+static void say(const char *text)
+{
+	cmd_fail(0, "%s", text);
+}
+
+static int follow(struct beside_run *run)
+{
+	const struct verify_options *options = run->session->options;
+	const struct record_options record = {
+		.argv = options->pid ? NULL : options->program,
+		.pid = (pid_t)options->pid,
+		.watcher = beside_watcher(run->beside),
+		.truth_calls = BESIDE_WHOLE_CALLS,
+		.say = say,
+	};
+	int err = record_run(&record, &run->recorded);
+
+	if (err)
+		return attach_failed(err, (pid_t)options->pid,
+				     options->pid ? NULL : *options->program);
+	if (run->recorded.exec_errno > 0)
+		return cmd_fail(EXIT_SEAM_FAILED, "%s: %s", options->program[0],
+				strerror(run->recorded.exec_errno));
+	if (run->recorded.exec_errno < 0)
+		return cmd_fail(EXIT_SEAM_FAILED, "the seccomp filter: %s",
+				strerror(-run->recorded.exec_errno));
+	return report(run);
+}
+
+int verify_beside(const struct verify_session *session)
+{
+	const struct verify_options *options = session->options;
+	struct beside_run run = { .session = session };
+	struct beside_options beside = {
+		.policy = &session->policy,
+		.host = &run.host,
+		.max_mismatches = options->stop ? 1 : options->limit,
+	};
+	int status = options->pid
+			     ? attach_ask((pid_t)options->pid, options->yes, false, "verifying")
+			     : 0;
+	int err;
+
+	if (status)
+		return status;
+	record_host(&run.host);
+	beside.eager = !run.host.tells_touches;
+	err = beside_new(&beside, &run.beside);
+	if (err)
+		return cmd_fail(EXIT_SEAM_FAILED, "%s", strerror(-err));
+	run.result = beside_result(run.beside);
+	status = follow(&run);
+	beside_free(run.beside);
+	return status;
+}

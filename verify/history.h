@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * verify/history.h - outcomes that hang on what was touched, where nobody can tell.
+ *
+ * Whether neighbours join may depend on whether, and together with what, they were faulted. Where
+ * the kernel's own state cannot be read, an outcome that differs from the model's is *undetermined*
+ * when there is a history of the areas that touch the call's range, at most three, with which the
+ * policy gives exactly the kernel's areas (docs/verify.md).
+ */
+#ifndef VERIFY_HISTORY_H
+#define VERIFY_HISTORY_H
+
+#include <stdbool.h>
+
+#include "verify/reach.h"
+
+#define HISTORY_AREAS 64 /* more within the range of one call are not gone into */
+
+/* What a call may change, as it was before. */
+struct history {
+	struct seam_area area[HISTORY_AREAS];
+	unsigned int nr;
+	bool whole; /* nothing was left out */
+	struct reach reach;
+	uint64_t start_brk, brk;
+};
+
+void history_keep(struct history *history, const struct seam_space *space,
+		  const struct reach *reach);
+
+/* The space as it was, but for what the call may change elsewhere (limits). 0 or -SEAM_EALLOC. */
+int history_restore(const struct history *history, struct seam_space *space);
+
+/*
+ * Tries other histories of the areas around @call, the least changes first, until @fits, which makes
+ * the call anew and compares, is content. Then the space is as that left it. *next_anon: numbers for
+ * identities that nobody else has. 1 found, 0 none: the space is as before the call, -SEAM_EALLOC.
+ */
+int history_search(const struct history *history, const struct event *call,
+		   struct seam_space *space, uint32_t *next_anon, bool (*fits)(void *ctx),
+		   void *ctx);
+
+#endif

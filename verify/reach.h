@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* verify/reach.h - the memory that a recorded call works on: where the map may change through it. */
+#ifndef VERIFY_REACH_H
+#define VERIFY_REACH_H
+
+#include <seam/space.h>
+
+#include "trace/event.h"
+
+#define REACH_MAX 2 /* mremap has two */
+
+struct reach {
+	bool all; /* the whole map */
+	unsigned int nr;
+	struct {
+		uint64_t start, end; /* whole pages */
+	} range[REACH_MAX];
+};
+
+/*
+ * @space: as it is before the call. Without a result (EVENT_NO_RESULT) there is no telling where the
+ * kernel will place something.
+ */
+void reach_of(const struct event *call, const struct seam_space *space, struct reach *ret_reach);
+
+#endif
