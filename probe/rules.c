@@ -12,36 +12,16 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <seam/ops.h>
 
-/* Younger than some headers. */
-#ifndef SYS_mseal
-#define SYS_mseal 462
-#endif
-#ifndef PR_SET_VMA
-#define PR_SET_VMA 0x53564d41
-#define PR_SET_VMA_ANON_NAME 0
-#endif
-#ifndef PR_SET_MEMORY_MERGE
-#define PR_SET_MEMORY_MERGE 67
-#endif
-#ifndef MREMAP_DONTUNMAP
-#define MREMAP_DONTUNMAP 4
-#endif
-#ifndef UFFD_USER_MODE_ONLY
-#define UFFD_USER_MODE_ONLY 1
-#endif
+#include "probe/uapi.h"
 
 #define PAGE UINT64_C(4096)
 #define HUGE_PAGE (UINT64_C(1) << 21)

@@ -114,9 +114,8 @@ static int set_name(struct reader *reader, struct snapshot_area *area, const cha
 	if (!id)
 		return -ENOMEM;
 	area->area.traits = maps_name_traits(area->name);
-	area->area.name =
-		begins_with(area->name, "[anon:") || begins_with(area->name, "[anon_shmem:") ? id
-											     : 0;
+	if (begins_with(area->name, "[anon:") || begins_with(area->name, "[anon_shmem:"))
+		area->area.name = id;
 	return 0;
 }
 

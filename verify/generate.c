@@ -2,21 +2,14 @@
 #include "verify/generate.h"
 
 #include <string.h>
-#include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/shm.h>
 
 #include <seam/ops.h>
 
+#include "probe/uapi.h"
 #include "verify/admit.h"
 #include "verify/chance.h"
-
-/* Younger than some headers. */
-#ifndef PR_SET_VMA
-#define PR_SET_VMA 0x53564d41
-#define PR_SET_VMA_ANON_NAME 0
-#endif
 
 struct span {
 	const struct region *region;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The side of the host: an initial file system of this program, QEMU, the serial line. */
-#include "trace/scan.h"
 #include "verify/guest.h"
 
 #include <errno.h>
@@ -17,6 +16,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "trace/scan.h"
 
 #define MAX_PATHS 128
 #define TAIL_LINES 3

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verify/model.h"
 
-#include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/shm.h>
 
-#ifndef PR_SET_VMA
-#define PR_SET_VMA 0x53564d41
-#define PR_SET_VMA_ANON_NAME 0
-#endif
+#include "probe/uapi.h"
 
 #define FIRST_SEGMENT 100000
 #define LOW_START UINT64_C(0x40000000)

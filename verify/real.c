@@ -7,25 +7,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef SYS_mseal
-#define SYS_mseal 462
-#endif
-
-#ifndef PR_SET_VMA
-#define PR_SET_VMA 0x53564d41
-#define PR_SET_VMA_ANON_NAME 0
-#endif
-#ifndef UFFD_USER_MODE_ONLY
-#define UFFD_USER_MODE_ONLY 1
-#endif
+#include "probe/uapi.h"
 
 #define PAGE_SIZE 4096
 

@@ -6,34 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/personality.h>
-#include <sys/prctl.h>
 #include <sys/shm.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include <linux/capability.h>
 #include <linux/magic.h>
-#include <linux/userfaultfd.h>
 
 #include "probe/procfs.h"
-
-/* Younger than some headers. */
-#ifndef PR_SET_MEMORY_MERGE
-#define PR_SET_MEMORY_MERGE 67
-#endif
-#ifndef PR_SET_VMA
-#define PR_SET_VMA 0x53564d41
-#define PR_SET_VMA_ANON_NAME 0
-#endif
-#ifndef UFFD_USER_MODE_ONLY
-#define UFFD_USER_MODE_ONLY 1
-#endif
-#ifndef PR_SET_MDWE
-#define PR_SET_MDWE 65
-#define PR_MDWE_REFUSE_EXEC_GAIN 1
-#endif
+#include "probe/uapi.h"
 
 #define PAGE_SIZE UINT64_C(4096)
 #define POOL_SIZE (UINT64_C(64) << 20)
