@@ -221,6 +221,7 @@ static int follow(struct beside_run *run)
 		.pid = (pid_t)options->pid,
 		.watcher = beside_watcher(run->beside),
 		.truth_calls = BESIDE_WHOLE_CALLS,
+		.exits = true,
 		.say = say,
 	};
 	int err = record_run(&record, &run->recorded);

@@ -66,6 +66,7 @@ int procmap_find(int fd, uint64_t addr, struct procmap_area *ret_area)
 			 (query.vma_flags & VMA_EXEC ? SEAM_VM_EXEC : 0) |
 			 (query.vma_flags & VMA_SHARED ? SEAM_VM_MAYSHARE : 0),
 		.offset = query.vma_offset,
+		.page_size = query.vma_page_size,
 		.inode = query.inode,
 		.dev_major = query.dev_major,
 		.dev_minor = query.dev_minor,

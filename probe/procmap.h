@@ -14,6 +14,7 @@ struct procmap_area {
 	uint64_t start, end;
 	uint64_t flags;	 /* SEAM_VM_READ, WRITE, EXEC; MAYSHARE for 's' */
 	uint64_t offset; /* bytes; 0 for anonymous memory */
+	uint64_t page_size;
 	uint64_t inode;
 	uint32_t dev_major, dev_minor;
 };

@@ -62,6 +62,7 @@ struct rec_space {
 	struct rec_task *first_held, *last_held; /* wait for the caller at their entry */
 	int pagemap_fd, maps_fd;		 /* -1 not opened, -2 not to be had */
 	struct unwinder *unwinder;		 /* with stacks */
+	bool has_sealed;			 /* mseal was called */
 	struct rec_ranges files;		 /* mapped from descriptions that are held */
 	struct rec_ranges touched;		 /* in areas that are known to be faulted */
 };
@@ -97,6 +98,7 @@ struct rec_call {
 	uint64_t entry_ns;
 	uint32_t file, stack;
 	bool has_file;	       /* of an mmap; file may still be 0 */
+	bool exit_unseen;      /* does not stop at its exit */
 	struct rec_held *held; /* the description that an mmap maps */
 };
 
@@ -180,6 +182,11 @@ int rec_install_filter(void);
 
 /* What the stopped call is. False: nothing for us. */
 bool rec_decode(pid_t tid, const struct ptrace_syscall_info *info, struct rec_call *ret_call);
+/*
+ * The result of the call in which a task was killed, as it stands at its end; -ENOSYS: the call was not
+ * made. False: not to be had.
+ */
+bool rec_result_of_dying(pid_t tid, const struct rec_call *call, int64_t *ret_result);
 /* Stop only when argument .arg, masked, is one of the values. */
 struct rec_condition {
 	uint8_t arg, nr_values;
@@ -207,6 +214,10 @@ extern const size_t rec_nr_abis;
 void rec_call_entered(struct rec *rec, struct rec_task *task,
 		      const struct ptrace_syscall_info *info);
 void rec_call_left(struct rec *rec, struct rec_task *task, int64_t result);
+/* Any stop of a task but its last one ends a call that did not stop at its exit. */
+void rec_call_passed(struct rec *rec, struct rec_task *task);
+/* The task stands at its end, perhaps in the middle of a call. */
+void rec_call_died(struct rec *rec, struct rec_task *task);
 /* The task will not come back from its call: exec, exit, death. */
 void rec_call_gone(struct rec *rec, struct rec_task *task);
 /* Lets calls go that have been held for too long. */
@@ -289,7 +300,9 @@ int rec_copy_files(struct rec_space *child, const struct rec_space *parent,
 /* Can it be asked here which memory has been touched? */
 bool rec_can_ask(void);
 /* What the call at its entry cuts or may join: an EVENT_TOUCH for what is faulted and was not known. */
-void rec_ask_before(struct rec *rec, const struct rec_task *task, const struct rec_call *call);
+void rec_ask_before(struct rec *rec, const struct rec_task *task, struct rec_call *call);
+/* Is nothing mapped in [start, end)? */
+bool rec_is_free(const struct rec_task *task, uint64_t start, uint64_t end);
 /* The neighbours of what the call has made, before the call is written. */
 void rec_ask_after(struct rec *rec, const struct rec_task *task, const struct rec_call *call,
 		   int64_t result);

@@ -481,6 +481,7 @@ void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_bo
 		rec_ask_all(rec, parent, task, event.areas, event.nr_areas);
 		rec_copy_files(task->space, parent->space, event.areas, event.nr_areas);
 		rec_ranges_copy(&task->space->touched, &parent->space->touched);
+		task->space->has_sealed = parent->space->has_sealed;
 		rec_write_growth(rec, parent, parent->space, rec->areas->stack);
 	}
 	set_stack(rec->areas, task->space);

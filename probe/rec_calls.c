@@ -177,7 +177,7 @@ static void write_call(struct rec *rec, struct rec_task *task, const struct rec_
 		.stack = call->stack,
 		.file = call->file,
 		.time_ns = call->entry_ns - rec->began_ns,
-		.duration_ns = clock_ns() - call->entry_ns,
+		.duration_ns = call->exit_unseen ? 0 : clock_ns() - call->entry_ns,
 		.result = result,
 	};
 
@@ -280,11 +280,10 @@ static void end_call(struct rec_task *task)
 		task->space->caller = NULL;
 }
 
-void rec_call_left(struct rec *rec, struct rec_task *task, int64_t result)
+static void finish_call(struct rec *rec, struct rec_task *task, int64_t result)
 {
 	struct rec_space *space = task->space;
 
-	rec_take_reports(rec);
 	result = real_result(task, &task->pending, result);
 	rec_number_file(rec, task, &task->pending, result);
 	rec_ask_after(rec, task, &task->pending, result);
@@ -293,12 +292,30 @@ void rec_call_left(struct rec *rec, struct rec_task *task, int64_t result)
 	rec_move_touched(rec, space, &task->pending, result);
 	rec_stack_after(space, &task->pending, result);
 	end_call(task);
-	if (task->pending.kind == REC_CALL)
+	if (task->pending.kind == REC_CALL) {
 		space->calls_since_truth++;
+		space->has_sealed |= task->pending.call == TRACE_CALL_mseal;
+	}
 	if (truth_is_due(rec, space))
 		rec_write_truth(rec, task);
 	start_next(rec, space);
+}
+
+void rec_call_left(struct rec *rec, struct rec_task *task, int64_t result)
+{
+	rec_take_reports(rec);
+	finish_call(rec, task, result);
 	rec_resume(rec, task, 0);
+}
+
+/* The task will not come back from its call, and what came of that is written or not to be known. */
+static void abandon(struct rec *rec, struct rec_task *task)
+{
+	struct rec_space *space = task->space;
+
+	rec_after_call(rec, task, &task->pending, -1);
+	end_call(task);
+	start_next(rec, space);
 }
 
 void rec_call_gone(struct rec *rec, struct rec_task *task)
@@ -315,7 +332,41 @@ void rec_call_gone(struct rec *rec, struct rec_task *task)
 		write_call(rec, task, &task->pending, 0);
 		space->calls_since_truth++;
 	}
-	rec_after_call(rec, task, &task->pending, -1);
-	end_call(task);
-	start_next(rec, space);
+	abandon(rec, task);
+}
+
+static bool was_unmapped(const struct rec_task *task)
+{
+	const struct rec_call *call = &task->pending;
+
+	return call->exit_unseen && rec_is_free(task, call->arg[0], call->arg[0] + call->arg[1]);
+}
+
+void rec_call_passed(struct rec *rec, struct rec_task *task)
+{
+	if (!task->in_call || !task->pending.exit_unseen)
+		return;
+	if (was_unmapped(task)) {
+		finish_call(rec, task, 0);
+		return;
+	}
+	/* the kernel had no memory for it, perhaps: why is not known */
+	rec_call_gone(rec, task);
+	rec_write_truth(rec, task);
+}
+
+void rec_call_died(struct rec *rec, struct rec_task *task)
+{
+	int64_t result;
+
+	if (!task->in_call)
+		rec_call_gone(rec, task);
+	else if (was_unmapped(task))
+		finish_call(rec, task, 0);
+	else if (!rec_result_of_dying(task->tid, &task->pending, &result))
+		rec_call_gone(rec, task);
+	else if (result == -ENOSYS)
+		abandon(rec, task); /* killed where it stood at its entry */
+	else
+		finish_call(rec, task, result);
 }

@@ -3,10 +3,14 @@
  * Which calls can change a map, by architecture: one table for the filter, which stops them, and for
  * the decoder, which says what they are.
  */
+#include <elf.h>
 #include <linux/audit.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
 
 #include "probe/rec.h"
 
@@ -338,4 +342,27 @@ bool rec_decode(pid_t tid, const struct ptrace_syscall_info *info, struct rec_ca
 		clear_unused_args(ret_call);
 	}
 	return ret_call->kind != REC_NONE;
+}
+
+/* Source: 6.18 arch/x86/entry/syscall_64.c do_syscall_64: ax is -ENOSYS until the call has returned. */
+bool rec_result_of_dying(pid_t tid, const struct rec_call *call, int64_t *ret_result)
+{
+#ifdef __x86_64__
+	union {
+		struct user_regs_struct wide;
+		int32_t narrow[17]; /* 32-bit program: ax is the 7th, orig_ax the 12th */
+	} regs;
+	struct iovec to = { &regs, sizeof(regs) };
+	bool is_narrow;
+
+	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &to))
+		return false;
+	is_narrow = to.iov_len == sizeof(regs.narrow);
+	if ((is_narrow ? (uint32_t)regs.narrow[11] : regs.wide.orig_rax) != call->nr)
+		return false;
+	*ret_result = is_narrow ? regs.narrow[6] : (int64_t)regs.wide.rax;
+	return true;
+#else
+	return false;
+#endif
 }

@@ -183,8 +183,8 @@ int rec_peek(pid_t tid, uint64_t addr, void *to, size_t size)
 
 void rec_resume(struct rec *rec, struct rec_task *task, int sig)
 {
-	enum __ptrace_request request = rec->all_calls || task->in_call ? PTRACE_SYSCALL
-									: PTRACE_CONT;
+	bool to_exit = task->in_call && !task->pending.exit_unseen;
+	enum __ptrace_request request = rec->all_calls || to_exit ? PTRACE_SYSCALL : PTRACE_CONT;
 
 	if (rec->detaching && !task->in_call) {
 		task->is_parked = true;
@@ -436,7 +436,7 @@ static void on_exit_event(struct rec *rec, struct rec_task *task)
 	int status = (int)event_message(task->tid);
 
 	if (task->space) {
-		rec_call_gone(rec, task);
+		rec_call_died(rec, task);
 		if (task->space->nr_users == 1)
 			rec_write_truth(rec, task);
 		rec_leave_space(rec, task, REC_END_EXIT, launch_status(status));
@@ -499,6 +499,8 @@ static void on_stop(struct rec *rec, struct rec_task *task, int status)
 {
 	int sig = WSTOPSIG(status), event = status >> 16;
 
+	if (event != PTRACE_EVENT_EXIT)
+		rec_call_passed(rec, task);
 	switch (event) {
 	case PTRACE_EVENT_SECCOMP:
 		on_call_stop(rec, task);

@@ -10,7 +10,8 @@
 static bool is_explained(const struct rec_task *task, const struct side_map *map)
 {
 	return task->in_exec || map->time_ns <= task->space->born_ns ||
-	       (task->in_call && map->time_ns >= task->pending.entry_ns);
+	       (task->in_call && !task->pending.exit_unseen &&
+		map->time_ns >= task->pending.entry_ns);
 }
 
 /* Stacks grow often; the lowest start is written with the next call. */

@@ -152,21 +152,48 @@ static uint64_t end_of(uint64_t addr, uint64_t len)
 	return (addr + len + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
-/* The areas that lie across either end of the range; most often one query tells that there is none. */
-static void ask_cuts(struct rec *rec, const struct rec_task *task, uint64_t addr, uint64_t len)
+/*
+ * The areas that lie across either end of the range; most often one query tells that there is none.
+ * True: nothing is to stop its removal. Of one area as a whole, or of one end of private memory in
+ * small pages, no area comes into being that could be one too many, and no driver is asked.
+ */
+static bool ask_cuts(struct rec *rec, const struct rec_task *task, uint64_t addr, uint64_t len)
 {
 	uint64_t end = end_of(addr, len);
 	struct procmap_area area;
 
 	if (procmap_find(rec_maps_fd(task), addr, &area) != 1 || area.start >= end)
-		return;
+		return false;
 	if (area.start < addr || area.end > end)
 		ask_area(rec, task, &area);
 	if (area.end < end)
 		ask_cut(rec, task, end);
+	if (area.start == addr && area.end == end)
+		return true;
+	return (area.start == addr ? area.end > end : area.start < addr && area.end == end) &&
+	       !(area.flags & SEAM_VM_MAYSHARE) && area.page_size == PAGE;
 }
 
-void rec_ask_before(struct rec *rec, const struct rec_task *task, const struct rec_call *call)
+bool rec_is_free(const struct rec_task *task, uint64_t start, uint64_t end)
+{
+	struct procmap_area area;
+	int found = procmap_find(rec_maps_fd(task), start, &area);
+
+	return !found || (found == 1 && area.start >= end);
+}
+
+/*
+ * Whether a munmap has done its work can be seen at the task's next stop, as long as nobody else
+ * changes this map: so one that cannot fail need not stop at its exit, which is half of what a call
+ * costs. Sealed memory stays.
+ */
+static bool is_sure(const struct rec *rec, const struct rec_task *task)
+{
+	return !rec->all_calls && !rec->options->exits && task->space->nr_users == 1 &&
+	       !task->space->has_sealed;
+}
+
+void rec_ask_before(struct rec *rec, const struct rec_task *task, struct rec_call *call)
 {
 	const uint64_t *arg = call->arg;
 
@@ -178,7 +205,7 @@ void rec_ask_before(struct rec *rec, const struct rec_task *task, const struct r
 			ask_cuts(rec, task, arg[0], arg[1]);
 		break;
 	case TRACE_CALL_munmap:
-		ask_cuts(rec, task, arg[0], arg[1]);
+		call->exit_unseen = ask_cuts(rec, task, arg[0], arg[1]) && is_sure(rec, task);
 		break;
 	case TRACE_CALL_mremap:
 		ask_around(rec, task, arg[0], end_of(arg[0], arg[1]));

@@ -52,6 +52,8 @@ struct record_options {
 	 * maps shows). There are fewer where looking takes long.
 	 */
 	uint64_t truth_calls;
+	/* Every call stops at its exit, so that the watcher sees the map as the call has left it. */
+	bool exits;
 	/* Something a person should know at once ("privilege lost: ..."). */
 	void (*say)(const char *text);
 };

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """record.py SEAM SUBJECT CUTS [SUBJECT32]: programs that are hard to record do the same as alone, and what
 was recorded of them is what the kernel did."""
+import errno
 import json
 import os
 import random
@@ -70,6 +71,28 @@ for role in ROLES:
            f'{role[0]} ({mode}): the closing line', seen.stderr)
         # two threads that touch at the very moment of a call leave the order of their faults open
         as_it_was(f'{role[0]} ({mode})', differences=1 if role[0] in ('threads', 'fork') else 0)
+
+# Calls that need no stop at their exit
+seen = record(SUBJECT, 'unmaps', '20', options=['--print'])
+results = [int(n) for n in re.findall(r'^munmap (-?\d+)$', seen.stdout, re.M)]
+printed = [-getattr(errno, word[1]) if word[1] else 0
+           for word in re.findall(r'^\d+ munmap\(.*\) = (-1 (\w+)|0)', seen.stderr, re.M)][-len(results):]
+ok(len(results) > 60 and {0, -errno.EINVAL} <= set(results) and printed == results,
+   'the result of each munmap', results, printed)
+as_it_was('munmap in all ways')
+bad = []
+for round_ in range(10):
+    seam = subprocess.Popen([SEAM, 'record', '-o', DATA, '--', SUBJECT, 'unmaps-for-ever'], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+    seam.stdout.readline()
+    time.sleep(0.01 + random.random() / 20)
+    with open(f'/proc/{seam.pid}/task/{seam.pid}/children') as f:
+        os.kill(int(f.read().split()[0]), signal.SIGKILL)
+    seam.communicate(timeout=30)
+    trace = replay()['trace']
+    if seam.returncode != 137 or not trace.get('complete') or trace['differences']:
+        bad.append((seam.returncode, trace))
+ok(not bad, 'killed 10 times in munmap: as it happened', bad)
 
 # 32-bit programs
 if SUBJECT32 and run(SUBJECT32, 'status', '0').returncode == 0:

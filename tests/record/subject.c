@@ -46,7 +46,7 @@ static int wait_for(pid_t pid)
 {
 	int status;
 
-	if (waitpid(pid, &status, 0) != pid)
+	if (waitpid(pid, &status, 0) < 0)
 		die("waitpid");
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -521,6 +521,61 @@ static int aio_role(int unused)
 	return 0;
 }
 
+#ifndef SYS_mseal
+#define SYS_mseal 462
+#endif
+
+static int say_munmap(char *p, size_t size)
+{
+	int ret = munmap(p, size);
+
+	printf("munmap %d\n", ret ? -errno : 0);
+	return ret;
+}
+
+/* munmap in all ways in which it succeeds or fails, in one thread: wholes, ends, holes, sealed. */
+static int unmaps_role(int rounds)
+{
+	char *p = map(64);
+
+	for (int i = 0; i < rounds; i++) {
+		say_munmap(map(3), 3 * PAGE);
+		say_munmap(p + i * PAGE, PAGE);	      /* one end */
+		say_munmap(p + (63 - i) * PAGE, 100); /* the other */
+	}
+	say_munmap(p + 31 * PAGE, PAGE);
+	say_munmap(p + 30 * PAGE, 3 * PAGE); /* part of it is gone already */
+	say_munmap(p + 30 * PAGE, 3 * PAGE);
+	say_munmap(p + 30 * PAGE, 0);
+	say_munmap(p + 1, PAGE);
+	say_munmap(p, (size_t)-2 * PAGE);
+	syscall(SYS_mseal, p + 34 * PAGE, 2 * PAGE, 0);
+	say_munmap(p + 34 * PAGE, PAGE);
+	fflush(stdout);
+	if (!fork()) {
+		int ret = say_munmap(p + 34 * PAGE, 2 * PAGE);
+
+		fflush(stdout);
+		_exit(ret ? 1 : 0);
+	}
+	wait_for(-1);
+	return 0;
+}
+
+/* Unmaps until it is killed, touched memory of all kinds. */
+static __attribute__((noreturn)) int unmaps_for_ever_role(int unused)
+{
+	puts("begun");
+	fflush(stdout);
+	for (;;) {
+		char *p = map(9);
+
+		p[4 * PAGE] = 1;
+		munmap(p + 8 * PAGE, PAGE);
+		munmap(p, 8 * PAGE);
+	}
+}
+
 /* Stacks of its own that grow, between calls. */
 static int grows_role(int pages)
 {
@@ -596,6 +651,8 @@ static const struct {
 #endif
 	{ "aio", aio_role },
 	{ "grows", grows_role },
+	{ "unmaps", unmaps_role },
+	{ "unmaps-for-ever", unmaps_for_ever_role },
 	{ "limits", limits_role },
 	{ "loop", loop_role },
 };
