@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Each rule that calls without privileges can tell has a scenario: a few calls in a child of its
- * own, at a place where nothing else is, and a look at the areas that came of them.
+ * Each rule that calls without privileges can tell has a scenario: a few calls in a child, at a
+ * place where nothing else is, and a look at the areas that came of them.
  */
 #include "probe/rules.h"
 
@@ -28,13 +28,12 @@
 #define ARENA UINT64_C(0x10000000000)
 #define TOO_MUCH (UINT64_C(1) << 46)
 #define NOT_TOLD (-1)
-#define EXIT_NOT_TOLD 255
 #define RW (PROT_READ | PROT_WRITE)
 
 /* A scenario that cannot go on tells nothing. */
 static void give_up(void)
 {
-	_exit(EXIT_NOT_TOLD);
+	_exit(0);
 }
 
 static void *at(unsigned int page)
@@ -488,29 +487,48 @@ static const struct {
 	{ SEAM_RULE_stack_nh, probe_stack_nh },
 	{ SEAM_RULE_thp_align, probe_thp_align },
 	{ SEAM_RULE_droppable, probe_droppable },
-	{ SEAM_RULE_ksm, probe_ksm },
 	{ SEAM_RULE_dontunmap, probe_dontunmap },
 	{ SEAM_RULE_mremap_many, probe_mremap_many },
 	{ SEAM_RULE_advices, probe_advices },
 	{ SEAM_RULE_mseal, probe_mseal },
+	/* the last: it changes how its process maps */
+	{ SEAM_RULE_ksm, probe_ksm },
 };
 #define NR_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
-static int run_scenario(int (*scenario)(void))
-{
-	int status;
-	pid_t pid = fork();
+/* Children write here what they found. */
+struct results {
+	unsigned int next; /* the scenario that is being run */
+	int found[NR_SCENARIOS];
+};
 
-	if (pid < 0)
-		return -errno;
-	if (!pid)
-		_exit(scenario());
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
+/* Scenarios from the next one on, each where the one before has left nothing. */
+static void run_scenarios(struct results *results)
+{
+	for (; results->next < NR_SCENARIOS; results->next++) {
+		results->found[results->next] = scenarios[results->next].probe();
+		clear();
+	}
+	_exit(0);
+}
+
+/* A scenario that cannot go on ends its child, and another goes on behind it. */
+static int run_all(struct results *results)
+{
+	while (results->next < NR_SCENARIOS) {
+		pid_t pid = fork();
+
+		if (pid < 0)
 			return -errno;
-	if (!WIFEXITED(status) || WEXITSTATUS(status) == EXIT_NOT_TOLD)
-		return NOT_TOLD;
-	return WEXITSTATUS(status);
+		if (!pid)
+			run_scenarios(results);
+		while (waitpid(pid, NULL, 0) < 0)
+			if (errno != EINTR)
+				return -errno;
+		if (results->next < NR_SCENARIOS)
+			results->found[results->next++] = NOT_TOLD;
+	}
+	return 0;
 }
 
 /* "6.18.44-x" as 6018044; 0 when it does not begin with two numbers. */
@@ -589,7 +607,9 @@ static void note_nearest(struct rules_probe *probe)
 
 int rules_probe(struct rules_probe *ret_probe)
 {
+	struct results *results;
 	struct utsname name;
+	int r;
 
 	*ret_probe = (struct rules_probe) { 0 };
 	if (uname(&name))
@@ -597,14 +617,16 @@ int rules_probe(struct rules_probe *ret_probe)
 	snprintf(ret_probe->release, sizeof(ret_probe->release), "%s", name.release);
 	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++)
 		ret_probe->found[rule] = NOT_TOLD;
+	results = mmap(NULL, sizeof(*results), RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (results == MAP_FAILED)
+		return -errno;
 	fflush(NULL);
-	for (unsigned int i = 0; i < NR_SCENARIOS; i++) {
-		int value = run_scenario(scenarios[i].probe);
-
-		if (value < NOT_TOLD)
-			return value;
-		ret_probe->found[scenarios[i].rule] = value;
-	}
+	r = run_all(results);
+	for (unsigned int i = 0; !r && i < NR_SCENARIOS; i++)
+		ret_probe->found[scenarios[i].rule] = results->found[i];
+	munmap(results, sizeof(*results));
+	if (r)
+		return r;
 	ret_probe->nearest = find_nearest(ret_probe);
 	note_nearest(ret_probe);
 	return 0;

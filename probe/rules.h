@@ -25,7 +25,7 @@ struct rules_probe {
 	unsigned int nr_notes;
 };
 
-/* Runs every scenario: about 10 ms. -errno when no child can be made. */
+/* Runs every scenario: about 3 ms. -errno when no child can be made. */
 int rules_probe(struct rules_probe *ret_probe);
 
 /* linux-host: the nearest named vector with what was found in its place. */
