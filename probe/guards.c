@@ -3,8 +3,13 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#include <seam/ops.h>
 
 #include "probe/procfs.h"
 
@@ -52,22 +57,21 @@ static void count_region(struct snapshot *snapshot, size_t *at, const struct sca
 	}
 }
 
-static int scan(int fd, struct snapshot *snapshot)
+/* Areas [first, behind), and the holes between them. */
+static int scan(int fd, struct snapshot *snapshot, size_t first, size_t behind)
 {
 	static struct scan_region regions[SCAN_REGIONS];
 	struct scan_arg arg = {
 		.size = sizeof(arg),
+		.start = snapshot->areas[first].area.start,
+		.end = snapshot->areas[behind - 1].area.end,
 		.vec = (uint64_t)(uintptr_t)regions,
 		.vec_len = SCAN_REGIONS,
 		.category_mask = SCAN_IS_GUARD,
 		.return_mask = SCAN_IS_GUARD,
 	};
-	size_t at = 0;
+	size_t at = first;
 
-	if (!snapshot->nr_areas)
-		return 0;
-	arg.start = snapshot->areas[0].area.start;
-	arg.end = snapshot->areas[snapshot->nr_areas - 1].area.end;
 	while (arg.start < arg.end) {
 		int found = ioctl(fd, SCAN_IOCTL, &arg);
 
@@ -84,11 +88,61 @@ static int scan(int fd, struct snapshot *snapshot)
 	return 0;
 }
 
+/* Whether smaps shows "gu" for the area of a page of ours. */
+static bool is_marked(const void *page)
+{
+	FILE *smaps = fopen("/proc/self/smaps", "re");
+	bool inside = false, marked = false;
+	unsigned long start, end;
+	char line[4200];
+
+	while (smaps && !marked && fgets(line, sizeof(line), smaps)) {
+		if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
+			inside = start <= (uintptr_t)page && (uintptr_t)page < end;
+		else if (inside && !strncmp(line, "VmFlags:", 8))
+			marked = strstr(line, " gu");
+	}
+	if (smaps)
+		fclose(smaps);
+	return marked;
+}
+
+/*
+ * Whether this kernel marks each area that had a guard (rule "sticky", 6.18.44 and 6.19-), so that
+ * the others need no scan. It is tried; kernels before have markers but no mark.
+ */
+static bool kernel_marks(void)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool marks = p != MAP_FAILED && !madvise(p, page, SEAM_MADV_GUARD_INSTALL) && is_marked(p);
+
+	if (p != MAP_FAILED)
+		munmap(p, page);
+	return marks;
+}
+
+static bool may_have_guards(const struct snapshot_area *area, bool marks)
+{
+	return !marks || area->area.flags & SEAM_VM_MAYBE_GUARD;
+}
+
 int guards_read(int pagemap, pid_t pid, struct snapshot *snapshot)
 {
-	if (!scan_is_cheap(pid))
-		return -E2BIG;
-	if (!scan(pagemap, snapshot))
-		snapshot->sees |= SEES_GUARDS;
+	bool marks = snapshot->sees & SEES_FLAGS && kernel_marks();
+	bool cheap = scan_is_cheap(pid);
+
+	for (size_t i = 0, first; i < snapshot->nr_areas; i++) {
+		if (!may_have_guards(&snapshot->areas[i], marks))
+			continue;
+		if (!cheap)
+			return -E2BIG;
+		for (first = i; i < snapshot->nr_areas; i++)
+			if (!may_have_guards(&snapshot->areas[i], marks))
+				break;
+		if (scan(pagemap, snapshot, first, i))
+			return 0;
+	}
+	snapshot->sees |= SEES_GUARDS;
 	return 0;
 }

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "probe/bpf/record.h"
+#include "probe/namespaces.h"
 #include "trace/clock.h"
 #include "trace/trace.h"
 
@@ -39,12 +39,6 @@ void iter_drop_privileges(void)
 
 #include "probe/bpf/areas.skel.h"
 
-/* What an iterator wrote, whole. */
-struct bytes {
-	char *data;
-	size_t size, room;
-};
-
 static char last_message[ITER_WHY_SIZE];
 
 /* libbpf's words are for its developers; the last one is kept for ours. */
@@ -56,13 +50,40 @@ __attribute__((format(printf, 2, 0))) static int keep_message(enum libbpf_print_
 	return 0;
 }
 
+static bool holds_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	uint32_t both = CAP_TO_MASK(CAP_BPF) | CAP_TO_MASK(CAP_PERFMON);
+
+	return !syscall(SYS_capget, &header, data) &&
+	       (data[0].effective & CAP_TO_MASK(CAP_SYS_ADMIN) ||
+		(data[1].effective & both) == both);
+}
+
+static const char *why_not_permitted(void)
+{
+	if (!namespaces_first_user())
+		return "CAP_BPF and CAP_PERFMON of the first user namespace are needed";
+	if (!holds_capabilities())
+		return "CAP_BPF and CAP_PERFMON are needed";
+	return "refused, though CAP_BPF and CAP_PERFMON are held: a seccomp filter, a security "
+	       "module or lockdown";
+}
+
 static int refuse(char *why, int err, const char *what)
 {
 	size_t len = strcspn(last_message, "\n");
 
 	if (err == -EPERM || err == -EACCES) {
-		snprintf(why, ITER_WHY_SIZE, "%s: CAP_BPF and CAP_PERFMON are needed", what);
+		snprintf(why, ITER_WHY_SIZE, "%s: %s", what, why_not_permitted());
 		return -EPERM;
+	}
+	/* libbpf's answer when it finds no description of the kernel's types */
+	if (err == -ESRCH && access("/sys/kernel/btf/vmlinux", R_OK)) {
+		snprintf(why, ITER_WHY_SIZE,
+			 "this kernel shows no BTF in /sys/kernel/btf (CONFIG_DEBUG_INFO_BTF)");
+		return -EOPNOTSUPP;
 	}
 	snprintf(why, ITER_WHY_SIZE, "%s: %s%s%.*s", what, strerror(-err), len ? ": " : "",
 		 (int)len, last_message);
@@ -108,38 +129,29 @@ static bool next_area(struct walk *walk)
 /* The kernel fills at most this much a read, with whole records (kernel/bpf/bpf_iter.c). */
 #define ITER_BUFFER 32768
 
-/* True when what was read last, from @from on, goes on behind what was read before. */
-typedef bool goes_on_fn(const struct bytes *bytes, size_t from, void *ctx);
+/* Takes what one read gave. 0: go on; END_READING: that was all; -errno. */
+typedef int take_fn(const char *data, size_t size, void *ctx);
+#define END_READING 1
 
-static int read_all(int fd, struct bytes *bytes, goes_on_fn *goes_on, void *ctx)
+/* Adds to *ret_ns the CPU time of the reads alone. */
+static int read_records(int fd, take_fn *take, void *ctx, uint64_t *ret_ns)
 {
-	ssize_t got;
+	static char buffer[ITER_BUFFER];
+	int err = 0;
 
-	for (;;) {
-		if (bytes->room - bytes->size < ITER_BUFFER) {
-			size_t room = bytes->room ? bytes->room * 2 : 4 * ITER_BUFFER;
-			char *data = realloc(bytes->data, room);
+	while (!err) {
+		uint64_t start = clock_thread_ns();
+		ssize_t got = read(fd, buffer, sizeof(buffer));
 
-			if (!data)
-				return -ENOMEM;
-			bytes->data = data;
-			bytes->room = room;
-		}
-		got = read(fd, bytes->data + bytes->size, bytes->room - bytes->size);
-		if (got > 0) {
-			size_t from = bytes->size;
-
-			bytes->size += (size_t)got;
-			if (goes_on && !goes_on(bytes, from, ctx)) {
-				bytes->size = from;
-				return 0;
-			}
-		} else if (!got) {
-			return 0;
-		} else if (errno != EINTR && errno != EAGAIN) {
-			return -errno;
-		}
+		*ret_ns += clock_thread_ns() - start;
+		if (got > 0)
+			err = take(buffer, (size_t)got, ctx);
+		else if (!got)
+			err = END_READING;
+		else if (errno != EINTR && errno != EAGAIN)
+			err = -errno;
 	}
+	return err == END_READING ? 0 : err;
 }
 
 /* Opens the programs with all but @wanted left out. */
@@ -159,7 +171,7 @@ static struct areas_bpf *open_programs(bool areas)
 }
 
 static int run_iterator(struct bpf_program *program, const struct bpf_iter_attach_opts *opts,
-			struct bytes *bytes, goes_on_fn *goes_on, void *ctx)
+			take_fn *take, void *ctx, uint64_t *ret_ns)
 {
 	struct bpf_link *link = bpf_program__attach_iter(program, opts);
 	int fd, err;
@@ -170,55 +182,10 @@ static int run_iterator(struct bpf_program *program, const struct bpf_iter_attac
 	if (fd < 0) {
 		err = -errno;
 	} else {
-		err = read_all(fd, bytes, goes_on, ctx);
+		err = read_records(fd, take, ctx, ret_ns);
 		close(fd);
 	}
 	bpf_link__destroy(link);
-	return err;
-}
-
-/*
- * Filtered to one task, the iterator of 6.18 does not end: behind the last area it gives the last
- * buffer again, and again. Areas come in address order, so that shows.
- */
-static bool areas_go_on(const struct bytes *bytes, size_t from, void *ctx)
-{
-	struct walk walk = { .at = bytes->data + from, .end = bytes->data + bytes->size };
-	uint64_t *last_start = ctx;
-
-	if (!next_area(&walk) || (*last_start && walk.area.start <= *last_start))
-		return false;
-	do {
-		*last_start = walk.area.start;
-	} while (next_area(&walk));
-	return true;
-}
-
-/* @filter: the kernel picks the task (6.1-); else the program does. */
-static int read_areas(pid_t tid, bool filter, struct bytes *bytes, uint64_t *ret_ns, char *why)
-{
-	union bpf_iter_link_info info = { .task.tid = (uint32_t)tid };
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
-	struct areas_bpf *skel = open_programs(true);
-	uint64_t last_start = 0, start;
-	int err;
-
-	if (!skel)
-		return refuse(why, -errno, "opening the BPF program");
-	if (!filter)
-		skel->rodata->only_tid = tid;
-	err = areas_bpf__load(skel);
-	if (err) {
-		err = refuse(why, err, "loading the BPF program");
-	} else {
-		start = clock_thread_ns();
-		err = run_iterator(skel->progs.areas, filter ? &opts : NULL, bytes, areas_go_on,
-				   &last_start);
-		*ret_ns = clock_thread_ns() - start;
-		if (err && !(filter && (err == -EINVAL || err == -E2BIG)))
-			err = refuse(why, err, "reading areas by BPF");
-	}
-	areas_bpf__destroy(skel);
 	return err;
 }
 
@@ -238,7 +205,16 @@ static const char *special_name(const struct area_record *area, const struct mm_
 struct identities {
 	struct intern anon, file, policy, uffd;
 	const char **paths; /* by file number */
+	size_t paths_room;
 	bool no_memory;
+};
+
+/* A snapshot on its way. */
+struct building {
+	struct snapshot snapshot;
+	size_t room; /* areas */
+	struct identities ids;
+	struct mm_record mm; /* the last one met; kind 0: none */
 };
 
 static uint32_t number_of(struct identities *ids, struct intern *intern, uint64_t key)
@@ -251,6 +227,26 @@ static uint32_t number_of(struct identities *ids, struct intern *intern, uint64_
 	number = intern_number(intern, &key, sizeof(key), UINT32_MAX, &fresh);
 	ids->no_memory |= !number;
 	return number;
+}
+
+/* The path of a file stands once, before the first of its areas. */
+static const char **path_of(struct identities *ids, uint32_t file)
+{
+	size_t room = ids->paths_room ? ids->paths_room * 2 : 64;
+	const char **paths;
+
+	if (file >= ids->paths_room) {
+		room = room > file ? room : file + 1;
+		paths = realloc(ids->paths, room * sizeof(*paths));
+		if (!paths) {
+			ids->no_memory = true;
+			return NULL;
+		}
+		memset(paths + ids->paths_room, 0, (room - ids->paths_room) * sizeof(*paths));
+		ids->paths = paths;
+		ids->paths_room = room;
+	}
+	return &ids->paths[file];
 }
 
 static void free_identities(struct identities *ids)
@@ -274,12 +270,27 @@ static const char *keep_text(struct snapshot *snapshot, struct identities *ids, 
 	return number ? kept : "";
 }
 
-static void convert(const struct walk *walk, struct snapshot *snapshot, struct identities *ids)
+static const char *name_of(struct building *building, const struct walk *walk, uint32_t file,
+			   uint32_t *ret_number)
 {
 	const struct area_record *record = &walk->area;
-	struct snapshot_area *ret = &snapshot->areas[snapshot->nr_areas++];
-	const char *texts = walk->texts;
-	uint32_t file = number_of(ids, &ids->file, record->file);
+	struct identities *ids = &building->ids;
+	const char **path;
+
+	if (!file && record->name_len)
+		return keep_text(&building->snapshot, ids, walk->texts, ret_number);
+	if (!file)
+		return special_name(record, &building->mm);
+	path = path_of(ids, file);
+	if (path && record->path_len)
+		*path = keep_text(&building->snapshot, ids, walk->texts + record->name_len, NULL);
+	return path && *path ? *path : "";
+}
+
+static void convert(const struct walk *walk, struct building *building, struct snapshot_area *ret)
+{
+	const struct area_record *record = &walk->area;
+	struct identities *ids = &building->ids;
 
 	*ret = (struct snapshot_area){
 		.area = {
@@ -287,7 +298,7 @@ static void convert(const struct walk *walk, struct snapshot *snapshot, struct i
 			.end = record->end,
 			.flags = record->flags,
 			.pgoff = record->pgoff,
-			.file = file,
+			.file = number_of(ids, &ids->file, record->file),
 			.anon_vma = number_of(ids, &ids->anon, record->anon_vma),
 			.anon_chain = record->chain,
 			.numa = number_of(ids, &ids->policy, record->policy),
@@ -296,20 +307,59 @@ static void convert(const struct walk *walk, struct snapshot *snapshot, struct i
 		.dev_major = record->dev >> 20,
 		.dev_minor = record->dev & 0xfffff,
 		.inode = record->inode,
-		.name = "",
 	};
 	if (record->traits & AREA_CLOSE)
 		ret->area.traits |= SEAM_TRAIT_CLOSE;
 	if (record->traits & AREA_MAY_SPLIT && !(record->flags & SEAM_VM_HUGETLB))
 		ret->area.traits |= SEAM_TRAIT_NO_SPLIT;
-	if (record->path_len && file)
-		ids->paths[file] = keep_text(snapshot, ids, texts + record->name_len, NULL);
-	if (file)
-		ret->name = ids->paths[file] ? ids->paths[file] : "";
-	else if (record->name_len)
-		ret->name = keep_text(snapshot, ids, texts, &ret->area.name);
-	else
-		ret->name = special_name(record, &walk->mm);
+	ret->name = name_of(building, walk, (uint32_t)ret->area.file, &ret->area.name);
+}
+
+/* Room for one more area: the kernel's count tells at once how many to expect. */
+static bool has_room(struct building *building)
+{
+	struct snapshot *snapshot = &building->snapshot;
+	struct snapshot_area *areas;
+	size_t room;
+
+	if (snapshot->nr_areas < building->room)
+		return true;
+	room = building->room ? building->room * 2 : building->mm.map_count + 16;
+	areas = reallocarray(snapshot->areas, room, sizeof(*areas));
+	if (!areas)
+		return false;
+	snapshot->areas = areas;
+	building->room = room;
+	return true;
+}
+
+/*
+ * Filtered to one task, the iterator of 6.18 does not end: behind the last area it gives the last
+ * buffer again, and again. Areas come in address order, so that shows.
+ */
+static bool goes_on(const struct snapshot *snapshot, const struct area_record *record)
+{
+	return !snapshot->nr_areas ||
+	       record->start > snapshot->areas[snapshot->nr_areas - 1].area.start;
+}
+
+static int take_areas(const char *data, size_t size, void *ctx)
+{
+	struct building *building = ctx;
+	struct snapshot *snapshot = &building->snapshot;
+	struct walk walk = { .at = data, .end = data + size, .mm = building->mm };
+
+	while (next_area(&walk)) {
+		if (!goes_on(snapshot, &walk.area))
+			return END_READING;
+		building->mm = walk.mm;
+		if (!has_room(building))
+			return -ENOMEM;
+		convert(&walk, building, &snapshot->areas[snapshot->nr_areas++]);
+		if (building->ids.no_memory)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static uint32_t seen_fields(uint32_t lacks)
@@ -321,48 +371,49 @@ static uint32_t seen_fields(uint32_t lacks)
 	return sees | SEES_UFFD | SEES_NAME | (lacks & LACKS_NUMA ? 0 : SEES_NUMA);
 }
 
-static int to_snapshot(const struct bytes *bytes, struct snapshot *ret)
+static void finish(struct building *building, uint64_t ns, struct snapshot *ret)
 {
-	struct walk walk = { .at = bytes->data, .end = bytes->data + bytes->size };
-	const struct mm_record *mm = &walk.mm;
-	struct identities ids = { 0 };
-	size_t nr = 0;
+	const struct mm_record *mm = &building->mm;
 
-	while (next_area(&walk))
-		nr++;
-	if (!mm->kind || !nr)
-		return -ESRCH;
-	memset(ret, 0, sizeof(*ret));
-	ret->areas = calloc(nr, sizeof(*ret->areas));
-	ids.paths = calloc(nr + 1, sizeof(*ids.paths));
-	ids.no_memory = !ret->areas || !ids.paths;
-	walk.at = bytes->data;
-	while (!ids.no_memory && ret->nr_areas < nr && next_area(&walk))
-		convert(&walk, ret, &ids);
-	free_identities(&ids);
-	if (ids.no_memory) {
-		snapshot_free(ret);
-		return -ENOMEM;
-	}
+	*ret = building->snapshot;
 	ret->source = "bpf";
 	ret->sees = seen_fields(mm->lacks);
 	ret->map_count = mm->lacks & LACKS_MAP_COUNT ? 0 : mm->map_count;
 	ret->def_flags = mm->def_flags;
+	ret->read_ns = ns;
 	snprintf(ret->comm, sizeof(ret->comm), "%.16s", mm->comm);
-	return 0;
+}
+
+/* @filter: the kernel picks the task (6.1-); else the program does. */
+static int read_areas(pid_t tid, bool filter, struct building *building, uint64_t *ret_ns,
+		      char *why)
+{
+	union bpf_iter_link_info info = { .task.tid = (uint32_t)tid };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
+	struct areas_bpf *skel = open_programs(true);
+	int err;
+
+	if (!skel)
+		return refuse(why, -errno, "opening the BPF program");
+	if (!filter)
+		skel->rodata->only_tid = tid;
+	err = areas_bpf__load(skel);
+	if (err) {
+		err = refuse(why, err, "loading the BPF program");
+	} else {
+		err = run_iterator(skel->progs.areas, filter ? &opts : NULL, take_areas, building,
+				   ret_ns);
+		if (err && !(filter && (err == -EINVAL || err == -E2BIG)))
+			err = refuse(why, err, "reading areas by BPF");
+	}
+	areas_bpf__destroy(skel);
+	return err;
 }
 
 /*
  * Programs read a task's pid as the initial namespace has it; what the kernel itself is asked for
- * is a pid of ours. PROC_PID_INIT_INO (include/linux/proc_ns.h) is the initial one's inode.
+ * is a pid of ours.
  */
-static bool in_first_pid_namespace(void)
-{
-	struct stat st;
-
-	return !stat("/proc/self/ns/pid", &st) && st.st_ino == 0xeffffffc;
-}
-
 static int refuse_namespace(char *why)
 {
 	snprintf(why, ITER_WHY_SIZE, "in a PID namespace this kernel tells other pids");
@@ -371,83 +422,107 @@ static int refuse_namespace(char *why)
 
 int iter_snapshot(pid_t tid, struct snapshot *ret_snapshot, char *why)
 {
-	struct bytes bytes = { 0 };
+	struct building building = { 0 };
 	uint64_t ns = 0;
-	int err = read_areas(tid, true, &bytes, &ns, why);
+	int err;
 
-	if (err == -EINVAL || err == -E2BIG) {
-		bytes.size = 0;
-		err = in_first_pid_namespace() ? read_areas(tid, false, &bytes, &ns, why)
-					       : refuse_namespace(why);
+	/* a number of that /proc would be taken for another process */
+	if (!namespaces_proc_is_ours()) {
+		snprintf(why, ITER_WHY_SIZE, "/proc is mounted for another PID namespace");
+		return -EOPNOTSUPP;
 	}
-	if (!err) {
-		err = to_snapshot(&bytes, ret_snapshot);
-		if (err)
-			snprintf(why, ITER_WHY_SIZE, "reading areas by BPF: %s",
-				 err == -ESRCH ? "it has no memory" : strerror(-err));
-		else
-			ret_snapshot->read_ns = ns;
+	err = read_areas(tid, true, &building, &ns, why);
+	if (err == -EINVAL || err == -E2BIG)
+		err = namespaces_first_pid() ? read_areas(tid, false, &building, &ns, why)
+					     : refuse_namespace(why);
+	if (!err && !building.snapshot.nr_areas) {
+		err = -ESRCH;
+		snprintf(why, ITER_WHY_SIZE, "reading areas by BPF: it has no memory");
 	}
-	free(bytes.data);
+	free_identities(&building.ids);
+	if (err)
+		snapshot_free(&building.snapshot);
+	else
+		finish(&building, ns, ret_snapshot);
 	return err;
 }
 
-/* One line a process out of one a thread. */
-static size_t compact_counts(const struct bytes *bytes, struct iter_count *counts)
-{
-	const struct count_record *record = (const void *)bytes->data;
-	size_t nr = 0;
+/* Counts on their way. */
+struct counting {
+	struct iter_count *counts;
+	size_t nr, room;
+};
 
-	for (size_t i = 0; i < bytes->size / sizeof(*record); i++, record++) {
-		if (nr && counts[nr - 1].pid == (pid_t)record->tgid)
-			continue;
-		counts[nr] = (struct iter_count) { .pid = (pid_t)record->tgid,
-						   .areas = record->map_count,
-						   .total_pages = record->total_pages };
-		memcpy(counts[nr].comm, record->comm, sizeof(counts[nr].comm) - 1);
-		nr++;
+static int take_counts(const char *data, size_t size, void *ctx)
+{
+	struct counting *counting = ctx;
+	struct count_record record;
+
+	for (; size >= sizeof(record); data += sizeof(record), size -= sizeof(record)) {
+		struct iter_count *count;
+
+		if (counting->nr == counting->room) {
+			size_t room = counting->room ? counting->room * 2 : 1024;
+
+			count = reallocarray(counting->counts, room, sizeof(*count));
+			if (!count)
+				return -ENOMEM;
+			counting->counts = count;
+			counting->room = room;
+		}
+		memcpy(&record, data, sizeof(record));
+		count = &counting->counts[counting->nr++];
+		*count = (struct iter_count) { .pid = (pid_t)record.tgid,
+					       .areas = record.map_count,
+					       .total_pages = record.total_pages };
+		memcpy(count->comm, record.comm, sizeof(count->comm) - 1);
 	}
-	return nr;
+	return 0;
 }
 
 static int by_pid(const void *a, const void *b)
 {
-	const struct count_record *x = a, *y = b;
+	const struct iter_count *x = a, *y = b;
 
-	return x->tgid < y->tgid ? -1 : x->tgid > y->tgid;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* One line a process out of one a thread. */
+static void compact(struct counting *counting)
+{
+	size_t nr = 0;
+
+	if (counting->nr)
+		qsort(counting->counts, counting->nr, sizeof(*counting->counts), by_pid);
+	for (size_t i = 0; i < counting->nr; i++)
+		if (!nr || counting->counts[nr - 1].pid != counting->counts[i].pid)
+			counting->counts[nr++] = counting->counts[i];
+	counting->nr = nr;
 }
 
 int iter_counts(struct iter_count **ret_counts, size_t *ret_nr, char *why)
 {
+	struct counting counting = { 0 };
 	struct areas_bpf *skel;
-	struct bytes bytes = { 0 };
-	struct iter_count *counts;
+	uint64_t ns = 0;
 	int err;
 
-	if (!in_first_pid_namespace())
+	if (!namespaces_first_pid())
 		return refuse_namespace(why);
 	skel = open_programs(false);
 	if (!skel)
 		return refuse(why, -errno, "opening the BPF program");
 	err = areas_bpf__load(skel);
 	if (!err)
-		err = run_iterator(skel->progs.counts, NULL, &bytes, NULL, NULL);
+		err = run_iterator(skel->progs.counts, NULL, take_counts, &counting, &ns);
 	areas_bpf__destroy(skel);
 	if (err) {
-		free(bytes.data);
-		return refuse(why, err, "counting areas by BPF");
+		free(counting.counts);
+		return err == -ENOMEM ? err : refuse(why, err, "counting areas by BPF");
 	}
-	if (bytes.size)
-		qsort(bytes.data, bytes.size / sizeof(struct count_record),
-		      sizeof(struct count_record), by_pid);
-	counts = calloc(bytes.size / sizeof(struct count_record) + 1, sizeof(*counts));
-	if (!counts) {
-		free(bytes.data);
-		return -ENOMEM;
-	}
-	*ret_nr = compact_counts(&bytes, counts);
-	*ret_counts = counts;
-	free(bytes.data);
+	compact(&counting);
+	*ret_counts = counting.counts;
+	*ret_nr = counting.nr;
 	return 0;
 }
 

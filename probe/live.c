@@ -90,17 +90,23 @@ static int read_text(const struct live *live, int fd, const char *file,
 		     struct snapshot *ret_snapshot, struct live_error *ret_error)
 {
 	struct trace_error error = { 0 };
+	uint64_t start = clock_ns(), read_ns;
 	struct source source;
 	struct mm_text text;
 	int r = fd < 0 ? fd : mm_text_read(fd, &text);
 
+	read_ns = clock_ns() - start;
 	if (r) {
-		refusal_text(live->pid, r, ret_error->text);
+		if (fd >= 0 && r == -ESRCH)
+			refusal_text_ended(live->pid, ret_error->text);
+		else
+			refusal_text(live->pid, r, ret_error->text);
 		return r;
 	}
 	source_from_buffer(file, text.data, text.size, &source);
 	r = snapshot_from_text(&source, false, ret_snapshot, &error);
 	mm_text_free(&text);
+	ret_snapshot->read_ns = read_ns;
 	if (r)
 		snprintf(ret_error->text, sizeof(ret_error->text),
 			 "its %s cannot be read: line %llu: %.180s", file,
@@ -188,7 +194,7 @@ static int read_best(const struct live *live, struct snapshot *ret_snapshot,
 		r = readers[i].read(live, ret_snapshot, ret_error, notes[i]);
 	}
 	/* root is not used to being refused: all that was tried */
-	if (r && notes[0][0] && !geteuid())
+	if ((r == -EACCES || r == -EPERM) && notes[0][0] && !geteuid())
 		append_error(ret_error, notes[0]);
 	for (size_t i = 0; !r && i < NR_READERS; i++)
 		if (notes[i][0])
@@ -225,14 +231,12 @@ static int read_open(const struct live *live, struct snapshot *ret_snapshot,
 		     struct live_error *ret_error)
 {
 	struct snapshot snapshot;
-	uint64_t start = clock_ns();
 	int r;
 
 	memset(&snapshot, 0, sizeof(snapshot));
 	r = read_best(live, &snapshot, ret_error);
 	if (r)
 		return r;
-	snapshot.read_ns = clock_ns() - start;
 	snapshot.pid = live->pid;
 	read_process(live->pid, &snapshot);
 	if (live->pagemap >= 0 && guards_read(live->pagemap, live->pid, &snapshot))

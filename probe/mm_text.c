@@ -38,7 +38,7 @@ pid_t mm_thread(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	tasks = opendir(path);
 	if (!tasks)
-		return errno == EACCES ? -EACCES : errno == ENOENT ? -ENOENT : -ESRCH;
+		return errno == EACCES || errno == EPERM || errno == ENOENT ? -errno : -ESRCH;
 	while (tid < 0 && (entry = readdir(tasks))) {
 		pid_t found = (pid_t)strtol(entry->d_name, NULL, 10);
 

@@ -6,11 +6,16 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "probe/namespaces.h"
 #include "probe/procfs.h"
+
+/* include/linux/sched.h */
+#define PF_KTHREAD 0x00200000
 
 /*
  * The files of a process that is not dumpable belong to root, its folder does not (6.18
@@ -25,34 +30,109 @@ static bool is_dumpable(pid_t pid, uint64_t uid)
 	return stat(path, &st) || st.st_uid == uid;
 }
 
+/* "CapPrm:	00000000a80425fb" */
+static uint64_t permitted_capabilities(const char *status)
+{
+	const char *at = strstr(status, "\nCapPrm:");
+
+	return at ? strtoull(at + 8, NULL, 16) : 0;
+}
+
+static bool has_more_capabilities(const char *status)
+{
+	char own[4096];
+
+	return procfs_read(own, sizeof(own), "/proc/self/status") > 0 &&
+	       permitted_capabilities(status) & ~permitted_capabilities(own);
+}
+
 static void refused_access(pid_t pid, char *text)
 {
+	const char *outside =
+		namespaces_first_user() ? "" : " of the first user namespace, not of this one";
 	char status[4096];
 	uint64_t uid;
 
 	if (procfs_read(status, sizeof(status), "/proc/%d/status", (int)pid) <= 0 ||
 	    !procfs_field(status, "Uid", &uid))
 		snprintf(text, REFUSAL_SIZE,
-			 "its files are closed to you: run as its user or with CAP_SYS_PTRACE");
+			 "its files are closed to you%s: run as its user or with CAP_SYS_PTRACE%s",
+			 namespaces_proc_hides() ? " (/proc is mounted with hidepid)" : "",
+			 outside);
+	else if (uid != geteuid() && !namespaces_know_user(uid))
+		snprintf(text, REFUSAL_SIZE,
+			 "it belongs to a user whom this user namespace does not know: run seam "
+			 "outside of it");
 	else if (uid != geteuid())
 		snprintf(text, REFUSAL_SIZE,
 			 "it belongs to user %" PRIu64
-			 ": run as that user, as root, or with CAP_SYS_PTRACE",
-			 uid);
+			 ": run as that user, as root, or with CAP_SYS_PTRACE%s",
+			 uid, outside);
 	else if (!is_dumpable(pid, uid))
 		snprintf(text, REFUSAL_SIZE,
 			 "it is not dumpable (it changed its ids, or forbade it by "
-			 "PR_SET_DUMPABLE): needs root or CAP_SYS_PTRACE");
+			 "PR_SET_DUMPABLE): needs root or CAP_SYS_PTRACE%s",
+			 outside);
+	else if (has_more_capabilities(status))
+		snprintf(text, REFUSAL_SIZE,
+			 "it holds capabilities that you have not, or is of another user "
+			 "namespace: needs root or CAP_SYS_PTRACE%s",
+			 outside);
 	else
 		snprintf(text, REFUSAL_SIZE,
-			 "it has rights that you have not (capabilities, another user namespace), "
-			 "which CAP_SYS_PTRACE overrules, or a security module keeps it closed");
+			 "it is of another user namespace, or a security module keeps it closed: "
+			 "CAP_SYS_PTRACE%s overrules the first",
+			 outside);
+}
+
+/* Of "4711 (a name) S 1 ...": the state, the parent, and the flags of include/linux/sched.h. */
+static bool read_stat(pid_t pid, char *ret_state, int *ret_parent, unsigned int *ret_flags)
+{
+	char stat[512], *behind;
+
+	if (procfs_read(stat, sizeof(stat), "/proc/%d/stat", (int)pid) <= 0)
+		return false;
+	behind = strrchr(stat, ')');
+	return behind && sscanf(behind + 1, " %c %d %*d %*d %*d %*d %u", ret_state, ret_parent,
+				ret_flags) == 3;
+}
+
+static void has_no_memory(pid_t pid, char *text)
+{
+	unsigned int flags;
+	int parent;
+	char state;
+
+	if (!read_stat(pid, &state, &parent, &flags))
+		snprintf(text, REFUSAL_SIZE, "it has just ended");
+	else if (flags & PF_KTHREAD)
+		snprintf(text, REFUSAL_SIZE,
+			 "it is a kernel thread, which has no memory map of its own");
+	else if (state == 'Z')
+		snprintf(text, REFUSAL_SIZE,
+			 "it has exited and waits for its parent (%d): there is no memory map any "
+			 "more",
+			 parent);
+	else
+		snprintf(text, REFUSAL_SIZE,
+			 "its memory map went while it was read: it is ending, or runs another "
+			 "program now");
+}
+
+/* kill knows of processes that hidepid hides. */
+static bool process_exists(pid_t pid)
+{
+	char path[32];
+
+	if (namespaces_proc_is_ours())
+		return !kill(pid, 0) || errno == EPERM;
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return !access(path, F_OK);
 }
 
 void refusal_text(pid_t pid, int error, char *text)
 {
-	/* kill knows of processes that hidepid hides. */
-	bool exists = !kill(pid, 0) || errno == EPERM;
+	bool exists = process_exists(pid);
 
 	if (error == -EACCES || error == -EPERM)
 		refused_access(pid, text);
@@ -65,9 +145,15 @@ void refusal_text(pid_t pid, int error, char *text)
 			text, REFUSAL_SIZE,
 			"hidden from you (/proc is mounted with hidepid): run as its user or root");
 	else if (error == -ESRCH)
-		snprintf(text, REFUSAL_SIZE,
-			 "it has no memory map: a kernel thread, or it has exited and waits for "
-			 "its parent");
+		has_no_memory(pid, text);
 	else
 		snprintf(text, REFUSAL_SIZE, "%s", strerror(-error));
+}
+
+void refusal_text_ended(pid_t pid, char *text)
+{
+	if (!process_exists(pid))
+		snprintf(text, REFUSAL_SIZE, "it ended while it was read");
+	else
+		has_no_memory(pid, text);
 }

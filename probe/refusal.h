@@ -7,7 +7,9 @@
 
 #define REFUSAL_SIZE 256
 
-/* For people: why reading the map of @pid gave @error (-errno, as from mm_text_read). */
+/* For people: why opening or reading the map of @pid gave @error (-errno). */
 void refusal_text(pid_t pid, int error, char *text);
+/* The same for a process whose files could be opened, but were empty when they were read. */
+void refusal_text_ended(pid_t pid, char *text);
 
 #endif

@@ -30,7 +30,7 @@ struct snapshot {
 	uint64_t counted; /* what a text says of itself ("wc -l": 2238); 0 when it does not */
 	uint64_t cut;	  /* places where a text says that lines were left out */
 	uint64_t bad_lines;
-	uint64_t read_ns;   /* how long reading took */
+	uint64_t read_ns;   /* how long the kernel was read; without loading and parsing */
 	uint64_t map_count; /* the kernel's own, where it can be read; else 0 */
 	uint64_t def_flags;
 	uint32_t threads;     /* of a live process; 0 when not known */

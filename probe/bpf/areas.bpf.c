@@ -81,6 +81,11 @@ static void read_chain(struct vm_area_struct *vma, struct area_record *record)
 	struct list_head *at = head->next;
 	int i;
 
+	/* Almost always so, and then the link itself, far away in memory, is not looked at. */
+	if (at != head && at == head->prev) {
+		record->chain = 1;
+		return;
+	}
 	for (i = 0; i < RECORD_CHAIN_MAX && at != head; i++)
 		at = at->next;
 	record->chain = i;
@@ -224,10 +229,13 @@ int counts(struct bpf_iter__task *ctx)
 
 	if (!task || !task->mm)
 		return 0;
+	/* One record a process, unless its first thread has ended before others. */
+	if (task != task->group_leader && task->group_leader->mm)
+		return 0;
 	record.tgid = task->tgid;
 	record.mm = (__u64)task->mm;
 	record.total_pages = task->mm->total_vm;
-	bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), task->comm);
+	bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), task->group_leader->comm);
 	if (read_count(task->mm, &record.map_count))
 		bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
 	return 0;

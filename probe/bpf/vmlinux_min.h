@@ -22,7 +22,7 @@ enum { false = 0, true = 1 };
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct list_head {
-	struct list_head *next;
+	struct list_head *next, *prev;
 };
 
 struct super_block {
@@ -110,6 +110,7 @@ struct task_struct {
 	int tgid;
 	char comm[16];
 	struct mm_struct *mm;
+	struct task_struct *group_leader;
 };
 
 struct seq_file;
