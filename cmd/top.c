@@ -128,7 +128,19 @@ static void print_answer(const struct top *top, FILE *out)
 		fprintf(out, "%s %d has the most: %s of %s mappings (vm.max_map_count)", most->comm,
 			(int)most->pid, count_text(areas, most->areas),
 			top->limit ? count_text(limit, top->limit) : "?");
-	fprintf(out, "; %zu processes\n\n", top->nr);
+	fprintf(out, "; %zu %s\n\n", top->nr, top->nr == 1 ? "process" : "processes");
+}
+
+static void print_closed(const struct top *top, FILE *out)
+{
+	if (top->nr_closed)
+		fprintf(out,
+			"\n%zu of these %s others' and not yours to count: CAP_SYS_PTRACE (root) "
+			"shows them\n",
+			top->nr_closed, top->nr_closed == 1 ? "is" : "are");
+	else if (top->hides_others)
+		fputs("\n/proc is mounted with hidepid: it does not show you what others run\n",
+		      out);
 }
 
 static int print_screen(const struct options *options, const struct top *top, size_t nr, FILE *out)
@@ -146,11 +158,7 @@ static int print_screen(const struct options *options, const struct top *top, si
 		print_row(table, top, &top->rows[i]);
 	if (!table || table_print(table, out, !options->no_header))
 		return cmd_fail(EXIT_FAILED, "out of memory");
-	if (top->nr_closed)
-		fprintf(out,
-			"\n%zu processes of others are not yours to count: CAP_SYS_PTRACE "
-			"(root) shows them\n",
-			top->nr_closed);
+	print_closed(top, out);
 	return EXIT_DONE;
 }
 

@@ -11,6 +11,7 @@
 #include "findings/findings.h"
 #include "probe/limits.h"
 #include "probe/live.h"
+#include "probe/namespaces.h"
 #include "probe/processes.h"
 #include "trace/clock.h"
 
@@ -53,6 +54,14 @@ static struct top_row make_row(const struct top *top, const struct process *proc
 	return row;
 }
 
+static bool hides_others(const struct top *top)
+{
+	for (size_t i = 0; i < top->nr; i++)
+		if (top->rows[i].uid != geteuid())
+			return false;
+	return namespaces_proc_hides();
+}
+
 int top_look(struct top *top)
 {
 	struct processes processes;
@@ -77,6 +86,7 @@ int top_look(struct top *top)
 	top->nr = nr;
 	top->nr_closed = processes.nr_closed;
 	top->source = processes.source;
+	top->hides_others = hides_others(top);
 	top->limit = limits_max_areas();
 	processes_free(&processes);
 	return 0;

@@ -37,6 +37,7 @@ struct top {
 	uint64_t limit; /* vm.max_map_count at the last look */
 	uint64_t now_ns;
 	const char *source; /* "bpf" or "maps" */
+	bool hides_others;  /* /proc shows no process of another user */
 };
 
 /* The first and every later look: rows of processes that live on keep their history. -errno. */

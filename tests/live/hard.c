@@ -2,14 +2,19 @@
 /*
  * hard ROLE: processes that are hard to look at. Each prints "READY PID" and waits for its input to
  * end.
+ * hard sandbox COMMAND: runs it where bpf() is refused.
  */
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,16 +70,44 @@ static void *sleep_on(void *unused)
 	return unused;
 }
 
-static void threads(void)
+static void start_threads(int nr)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK);
-	for (int i = 0; i < 1000 && !pthread_create(&thread, &attr, sleep_on, NULL); i++)
+	for (int i = 0; i < nr && !pthread_create(&thread, &attr, sleep_on, NULL); i++)
 		;
 	ready();
+}
+
+static void threads(void)
+{
+	start_threads(1000);
+}
+
+static void many_threads(void)
+{
+	start_threads(10000);
+}
+
+/* Exit 77: filters are not built in. */
+static void sandbox(char **command)
+{
+	struct sock_filter steps[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { .len = 4, .filter = steps };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		_exit(77);
+	execvp(command[0], command);
+	_exit(127);
 }
 
 static void not_dumpable(void)
@@ -145,18 +178,17 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } roles[] = {
-	{ "limit", limit },
-	{ "leader-exits", leader_exits },
-	{ "threads", threads },
-	{ "changing", changing },
-	{ "not-dumpable", not_dumpable },
-	{ "markers", markers },
-	{ "zombie", zombie },
+	{ "limit", limit },	  { "leader-exits", leader_exits },
+	{ "threads", threads },	  { "many-threads", many_threads },
+	{ "changing", changing }, { "not-dumpable", not_dumpable },
+	{ "markers", markers },	  { "zombie", zombie },
 	{ "grow", grow },
 };
 
 int main(int argc, char **argv)
 {
+	if (argc > 2 && !strcmp(argv[1], "sandbox"))
+		sandbox(argv + 2);
 	for (size_t i = 0; argc == 2 && i < sizeof(roles) / sizeof(roles[0]); i++)
 		if (!strcmp(roles[i].name, argv[1]))
 			roles[i].run();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""hard.py SEAM HARD: seam show, top and why on processes that are hard to look at, as root and as
+"""hard.py SEAM HARD [HARD32]: seam show, top and why on processes that are hard to look at, as root and as
 somebody without rights."""
 import json
 import os
@@ -10,11 +10,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
 from tap import done, ok, skip  # noqa: E402
 
 SEAM, HARD = map(os.path.realpath, sys.argv[1:3])
+HARD32 = os.path.realpath(sys.argv[3]) if len(sys.argv) > 3 else None
 NOBODY = 65534
 root = os.geteuid() == 0
 scratch = tempfile.mkdtemp()
@@ -24,8 +26,8 @@ NOBODY_SEAM, NOBODY_HARD = (shutil.copy(path, scratch) for path in (SEAM, HARD))
 
 
 class Hard:
-    def __init__(self, role, **keywords):
-        self.process = subprocess.Popen([NOBODY_HARD, role], stdin=subprocess.PIPE,
+    def __init__(self, role, program=None, **keywords):
+        self.process = subprocess.Popen([program or NOBODY_HARD, role], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, **keywords)
         words = self.process.stdout.readline().split()
         self.pid = words[1] if words else None
@@ -89,6 +91,54 @@ with Hard('threads') as hard:
     report = show(hard.pid)
     ok(group(report, 'thread-stack').get('units', 0) >= 990, '1,000 threads',
        report.get('groups'))
+
+with Hard('many-threads') as hard:
+    with open(f'/proc/{hard.pid}/status') as f:
+        started = int(f.read().split('Threads:')[1].split()[0])
+    if started < 10000:
+        skip('10,000 threads', f'only {started} can be started here')
+    else:
+        report = show(hard.pid)
+        ok(group(report, 'thread-stack').get('units', 0) >= 9990 and
+           report['areas'] == lines_of(hard.pid), '10,000 threads', report.get('groups'))
+        rows = json.loads(seam('top', '--once', '--json').stdout)['processes']
+        ok([r['areas'] for r in rows if str(r['pid']) == hard.pid] == [report['areas']],
+           '10,000 threads are one line of seam top', rows[:3])
+
+if not HARD32:
+    skip('32-bit', 'such programs cannot be built here')
+else:
+    with Hard('limit', HARD32) as hard:
+        report = show(hard.pid)
+        ok(report.get('areas') == lines_of(hard.pid) and
+           group(report, 'fiber-stack').get('areas', 0) > 0.9 * report['areas'] and
+           remedy(report, 'guard-markers').get('areas_after', 9999) < 100,
+           'a 32-bit process at its limit', report)
+        ok(seam('why', hard.pid).returncode == 0, 'a 32-bit process: seam why')
+
+# One that exits while it is read: a report, or words.
+ENDED = ('no such process', 'has just ended', 'ended while', 'has exited', 'memory map went')
+answers = set()
+for delay_ms in range(0, 100, 10):
+    with Hard('limit') as hard:
+        # also without BPF: then smaps is read
+        command = [NOBODY_SEAM, 'show', '--json', '--causes', hard.pid]
+        if delay_ms % 20:
+            command = [NOBODY_HARD, 'sandbox', *command]
+        look = subprocess.Popen(command, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(delay_ms / 1000)
+        hard.process.kill()
+        hard.process.wait()
+        out, error = look.communicate(timeout=60)
+    if look.returncode == 0:
+        report = json.loads(out)
+        whole = report['areas'] > 0 and report['touching_pairs'] < report['areas']
+        answers.add('report' if whole else out[:400])
+    else:
+        answers.add('words' if look.returncode == 1 and not out and
+                    any(words in error for words in ENDED) else error)
+ok(answers <= {'report', 'words'}, 'exiting while it is read', answers)
 
 with Hard('changing') as hard:
     for look in range(10):
@@ -167,7 +217,8 @@ if root:
                 sources.append(json.loads(run.stdout)['source'] if run.stdout else run.stderr)
             ok(sources == ['maps', 'smaps'], 'smaps of a stranger only when asked for', sources)
     inside = subprocess.run(['unshare', '-pf', '--mount-proc', 'sh', '-c',
-                             f"""sleep 60 & exec 2>&1; while ! grep -q sleep /proc/$!/comm; do :; done
+                             f"""sleep 60 & exec 2>&1
+                             until grep -q '(sleep) S' /proc/$!/stat; do :; done
                              wc -l < /proc/$!/maps; {NOBODY_SEAM} show --json $!
                              {NOBODY_SEAM} top --once --json; kill $!"""],
                             capture_output=True, text=True, timeout=60)
