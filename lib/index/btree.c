@@ -8,112 +8,19 @@
  */
 #include <string.h>
 
+#include "lib/index/history.h"
 #include "lib/index/index.h"
+#include "lib/index/blocks.h"
 #include "lib/index/search.h"
-#include "lib/memory.h"
+#include "lib/index/shared.h"
 
 #define REACH UINT32_C(0xfffffffe) /* the farthest page from the base that is kept relative */
 #define FAR UINT32_MAX		   /* an end beyond that, or an unused slot */
-#define FIRST_CHUNK 8192
-#define LARGEST_CHUNK 65536
-#define LINE 64
 /* Two leaves become one when together they are no fuller than this. */
 #define LEAF_MERGE (LEAF_SLOTS - 3)
 /* A leaf with fewer areas than this takes some from a full neighbour. */
 #define SPILL_BELOW (LEAF_SLOTS - 3)
 #define INNER_MERGE (INNER_SLOTS * 3 / 4)
-
-struct chunk {
-	struct chunk *next;
-	size_t size;
-};
-
-static const size_t pool_sizes[NR_POOLS] = {
-	[POOL_LEAF] = sizeof(struct leaf),
-	[POOL_INNER] = (sizeof(struct inner) + LINE - 1) / LINE * LINE,
-	[POOL_COLD] = (LEAF_SLOTS * sizeof(uint64_t) + LINE - 1) / LINE * LINE,
-};
-
-_Static_assert(sizeof(struct leaf) <= 8 * LINE, "a leaf is eight cache lines");
-
-/* Memory */
-
-static int add_chunk(struct index *index)
-{
-	size_t size = index->chunks ? index->chunks->size * 2 : FIRST_CHUNK;
-	struct chunk *chunk;
-
-	if (size > LARGEST_CHUNK)
-		size = LARGEST_CHUNK;
-	chunk = index->alloc->alloc(index->alloc->ctx, size);
-	if (!chunk)
-		return -SEAM_EALLOC;
-	*chunk = (struct chunk) { .next = index->chunks, .size = size };
-	index->chunks = chunk;
-	index->chunk_used = sizeof(*chunk);
-	return 0;
-}
-
-/* Where in the chunk the next block may begin: on a cache line. */
-static size_t block_start(const struct chunk *chunk, size_t used)
-{
-	return (((uintptr_t)chunk + used + LINE - 1) & ~(uintptr_t)(LINE - 1)) - (uintptr_t)chunk;
-}
-
-/* A block cut from the newest chunk, or from a new one of twice its size. */
-static void *cut_block(struct index *index, size_t size)
-{
-	size_t at = block_start(index->chunks, index->chunk_used);
-
-	if (!index->chunks || at + size > index->chunks->size) {
-		if (add_chunk(index))
-			return NULL;
-		at = block_start(index->chunks, index->chunk_used);
-	}
-	index->chunk_used = at + size;
-	return (char *)index->chunks + at;
-}
-
-static int ensure_more(struct index *index, enum pool_kind kind, size_t nr)
-{
-	while (index->nr_free[kind] < nr) {
-		struct free_block *block = cut_block(index, pool_sizes[kind]);
-
-		if (!block)
-			return -SEAM_EALLOC;
-		block->next = index->free[kind];
-		index->free[kind] = block;
-		index->nr_free[kind]++;
-	}
-	return 0;
-}
-
-static inline int ensure(struct index *index, enum pool_kind kind, size_t nr)
-{
-	return index->nr_free[kind] >= nr ? 0 : ensure_more(index, kind, nr);
-}
-
-/* What ensure() has set aside; never NULL. */
-static void *take(struct index *index, enum pool_kind kind)
-{
-	struct free_block *block = index->free[kind];
-
-	index->free[kind] = block->next;
-	index->nr_free[kind]--;
-	index->reserved = 0;
-	return block;
-}
-
-static void give(struct index *index, enum pool_kind kind, void *ptr)
-{
-	struct free_block *block = ptr;
-
-	if (!block)
-		return;
-	block->next = index->free[kind];
-	index->free[kind] = block;
-	index->nr_free[kind]++;
-}
 
 void index_init(struct index *index, const struct seam_alloc *alloc, unsigned int page_shift)
 {
@@ -122,15 +29,23 @@ void index_init(struct index *index, const struct seam_alloc *alloc, unsigned in
 				  .search = search_detect() };
 }
 
+int index_share(struct index *index)
+{
+	return history_create(index);
+}
+
 void index_destroy(struct index *index)
 {
-	while (index->chunks) {
-		struct chunk *chunk = index->chunks;
-
-		index->chunks = chunk->next;
-		memory_free(index->alloc, chunk, chunk->size);
-	}
+	history_destroy(index);
+	blocks_destroy(index);
 	index_init(index, index->alloc, index->page_shift);
+}
+
+/* Before the first change of a node in a call: readers still look at it as it was. */
+static void touch(struct index *index, struct index_node *node)
+{
+	if (index->history && !node->saved)
+		history_save(index, node);
 }
 
 /* Searching */
@@ -240,7 +155,8 @@ static uint64_t gap_around(const struct inner *inner, unsigned int slot)
  * Tells the parents what has become of a node, as far up as it matters. A parent looks at all its
  * gaps again only when its largest was one of those that have changed, and has shrunk.
  */
-static void tell_parents(struct index_node *node, uint64_t start, uint64_t end, uint64_t gap)
+static void tell_parents(struct index *index, struct index_node *node, uint64_t start, uint64_t end,
+			 uint64_t gap)
 {
 	uint64_t before, after, largest;
 
@@ -253,7 +169,10 @@ static void tell_parents(struct index_node *node, uint64_t start, uint64_t end, 
 			return;
 		before = gap_around(parent, slot);
 		parent->start[slot] = start;
-		parent->end[slot] = end;
+		if (parent->end[slot] != end) {
+			touch(index, &parent->node);
+			WRITE_ONCE(parent->end[slot], end);
+		}
 		parent->gap[slot] = gap;
 		after = gap_around(parent, slot);
 		node = &parent->node;
@@ -270,14 +189,14 @@ static void tell_parents(struct index_node *node, uint64_t start, uint64_t end, 
 }
 
 /* The same for a node of which anything may have changed. */
-static void refresh(struct index_node *node)
+static void refresh(struct index *index, struct index_node *node)
 {
 	uint64_t start, end, gap;
 
 	if (!node->parent)
 		return;
 	node_bounds(node, &start, &end, &gap);
-	tell_parents(node, start, end, gap);
+	tell_parents(index, node, start, end, gap);
 }
 
 /* The larger of the gaps within the leaf that the area borders on. */
@@ -293,7 +212,7 @@ static uint64_t gap_beside(const struct leaf *leaf, unsigned int slot)
  * Tells the parents of a change within a leaf: @lost is the largest of the gaps that went, @made
  * that of those that came. All gaps are looked at only when the largest of them may have gone.
  */
-static void refresh_leaf(struct leaf *leaf, uint64_t lost, uint64_t made)
+static void refresh_leaf(struct index *index, struct leaf *leaf, uint64_t lost, uint64_t made)
 {
 	const struct inner *parent = leaf->node.parent;
 	uint64_t largest;
@@ -305,57 +224,89 @@ static void refresh_leaf(struct leaf *leaf, uint64_t lost, uint64_t made)
 		largest = made;
 	else if (lost == largest && made < largest)
 		largest = leaf_gap(leaf, largest);
-	tell_parents(&leaf->node, leaf_start(leaf, 0), leaf->last_end, largest);
+	tell_parents(index, &leaf->node, leaf_start(leaf, 0), leaf->last_end, largest);
 }
 
+/* Of a node that was touched. */
 static void set_child(struct inner *inner, unsigned int slot, struct index_node *child)
 {
-	inner->child[slot] = child;
+	uint64_t end;
+
+	node_bounds(child, &inner->start[slot], &end, &inner->gap[slot]);
 	child->parent = inner;
 	child->slot = (uint8_t)slot;
-	node_bounds(child, &inner->start[slot], &inner->end[slot], &inner->gap[slot]);
+	WRITE_ONCE(inner->child[slot], child);
+	WRITE_ONCE(inner->end[slot], end);
+}
+
+/* Children are moved one by one: a reader must never follow half a pointer. */
+static void move_child_pointers(struct inner *to, unsigned int at, const struct inner *from,
+				unsigned int slot, unsigned int nr)
+{
+	if (to == from && at > slot)
+		while (nr--)
+			WRITE_ONCE(to->child[at + nr], from->child[slot + nr]);
+	else
+		for (unsigned int i = 0; i < nr; i++)
+			WRITE_ONCE(to->child[at + i], from->child[slot + i]);
+}
+
+static void move_slots(struct inner *to, unsigned int at, const struct inner *from,
+		       unsigned int slot, unsigned int nr)
+{
+	memmove(to->start + at, from->start + slot, nr * sizeof(to->start[0]));
+	memmove(to->gap + at, from->gap + slot, nr * sizeof(to->gap[0]));
+	shared_move64(to->end + at, from->end + slot, nr);
+	move_child_pointers(to, at, from, slot, nr);
+}
+
+/* Slots from @slot on have no child. Their pointers may stay: nobody gets there. */
+static void clear_slots(struct inner *inner, unsigned int slot, unsigned int nr)
+{
+	memset(inner->start + slot, 0xff, nr * sizeof(inner->start[0]));
+	memset(inner->gap + slot, 0, nr * sizeof(inner->gap[0]));
+	shared_fill64(inner->end + slot, UINT64_MAX, nr);
 }
 
 /* Moves the children [from, nr) of one inner node to the end of another. */
-static void move_children(struct inner *to, struct inner *source, unsigned int from)
+static void move_children(struct index *index, struct inner *to, struct inner *source,
+			  unsigned int from)
 {
 	unsigned int nr = source->node.nr - from, at = to->node.nr;
 
-	memcpy(to->start + at, source->start + from, nr * sizeof(to->start[0]));
-	memcpy(to->end + at, source->end + from, nr * sizeof(to->end[0]));
-	memcpy(to->gap + at, source->gap + from, nr * sizeof(to->gap[0]));
-	memcpy(to->child + at, source->child + from, nr * sizeof(to->child[0]));
-	memset(source->start + from, 0xff, nr * sizeof(to->start[0]));
-	memset(source->end + from, 0xff, nr * sizeof(to->end[0]));
-	memset(source->gap + from, 0, nr * sizeof(to->gap[0]));
+	touch(index, &to->node);
+	touch(index, &source->node);
+	move_slots(to, at, source, from, nr);
+	clear_slots(source, from, nr);
 	for (unsigned int i = at; i < at + nr; i++) {
 		to->child[i]->parent = to;
 		to->child[i]->slot = (uint8_t)i;
 	}
-	to->node.nr = (uint8_t)(at + nr);
-	source->node.nr = (uint8_t)from;
+	WRITE_ONCE(to->node.nr, (uint8_t)(at + nr));
+	WRITE_ONCE(source->node.nr, (uint8_t)from);
 }
 
 static struct inner *new_inner(struct index *index, unsigned int level)
 {
-	struct inner *inner = take(index, POOL_INNER);
+	struct inner *inner = block_take(index, POOL_INNER);
 
-	inner->node = (struct index_node) { .level = (uint8_t)level };
-	memset(inner->start, 0xff, sizeof(inner->start));
-	memset(inner->end, 0xff, sizeof(inner->end));
-	memset(inner->gap, 0, sizeof(inner->gap));
+	inner->node.parent = NULL;
+	inner->node.slot = inner->node.saved = 0;
+	WRITE_ONCE(inner->node.level, (uint8_t)level);
+	WRITE_ONCE(inner->node.nr, 0);
+	clear_slots(inner, 0, INNER_SLOTS);
+	for (unsigned int i = 0; i < INNER_SLOTS; i++)
+		WRITE_ONCE(inner->child[i], NULL);
+	history_made(index, &inner->node);
 	return inner;
 }
 
-static void insert_child(struct inner *inner, unsigned int slot, struct index_node *child)
+static void insert_child(struct index *index, struct inner *inner, unsigned int slot,
+			 struct index_node *child)
 {
-	unsigned int after = inner->node.nr - slot;
-
-	memmove(inner->start + slot + 1, inner->start + slot, after * sizeof(inner->start[0]));
-	memmove(inner->end + slot + 1, inner->end + slot, after * sizeof(inner->end[0]));
-	memmove(inner->gap + slot + 1, inner->gap + slot, after * sizeof(inner->gap[0]));
-	memmove(inner->child + slot + 1, inner->child + slot, after * sizeof(inner->child[0]));
-	inner->node.nr++;
+	touch(index, &inner->node);
+	move_slots(inner, slot + 1, inner, slot, inner->node.nr - slot);
+	WRITE_ONCE(inner->node.nr, (uint8_t)(inner->node.nr + 1));
 	for (unsigned int i = slot + 1; i < inner->node.nr; i++)
 		inner->child[i]->slot = (uint8_t)i;
 	set_child(inner, slot, child);
@@ -378,22 +329,22 @@ static void add_behind(struct index *index, struct index_node *node, struct inde
 
 		if (!parent) {
 			parent = new_inner(index, node->level + 1u);
-			index->root = &parent->node;
+			history_set_root(index, &parent->node);
 			index->height++;
-			insert_child(parent, 0, node);
+			insert_child(index, parent, 0, node);
 		}
 		if (parent->node.nr < INNER_SLOTS) {
-			insert_child(parent, slot, fresh);
-			refresh(&parent->node);
+			insert_child(index, parent, slot, fresh);
+			refresh(index, &parent->node);
 			return;
 		}
 		upper = new_inner(index, parent->node.level);
-		move_children(upper, parent, inner_split_at(slot));
+		move_children(index, upper, parent, inner_split_at(slot));
 		if (slot <= parent->node.nr && slot < INNER_SLOTS)
-			insert_child(parent, slot, fresh);
+			insert_child(index, parent, slot, fresh);
 		else
-			insert_child(upper, slot - parent->node.nr, fresh);
-		refresh(&parent->node);
+			insert_child(index, upper, slot - parent->node.nr, fresh);
+		refresh(index, &parent->node);
 		node = &parent->node;
 		fresh = &upper->node;
 	}
@@ -404,31 +355,26 @@ static struct inner *drop_node(struct index *index, struct index_node *node)
 {
 	while (node->parent) {
 		struct inner *inner = node->parent;
-		unsigned int slot = node->slot, after = inner->node.nr - slot - 1u;
+		unsigned int slot = node->slot;
 
-		memmove(inner->start + slot, inner->start + slot + 1,
-			after * sizeof(inner->start[0]));
-		memmove(inner->end + slot, inner->end + slot + 1, after * sizeof(inner->end[0]));
-		memmove(inner->gap + slot, inner->gap + slot + 1, after * sizeof(inner->gap[0]));
-		memmove(inner->child + slot, inner->child + slot + 1,
-			after * sizeof(inner->child[0]));
-		inner->node.nr--;
-		inner->start[inner->node.nr] = inner->end[inner->node.nr] = UINT64_MAX;
-		inner->gap[inner->node.nr] = 0;
+		touch(index, &inner->node);
+		move_slots(inner, slot, inner, slot + 1, inner->node.nr - slot - 1u);
+		WRITE_ONCE(inner->node.nr, (uint8_t)(inner->node.nr - 1));
+		clear_slots(inner, inner->node.nr, 1);
 		for (unsigned int i = slot; i < inner->node.nr; i++)
 			inner->child[i]->slot = (uint8_t)i;
 		if (node->level)
-			give(index, POOL_INNER, node);
+			history_retire(index, POOL_INNER, node);
 		if (inner->node.nr) {
-			refresh(&inner->node);
+			refresh(index, &inner->node);
 			return inner;
 		}
 		node = &inner->node;
 	}
-	index->root = NULL;
+	history_set_root(index, NULL);
 	index->height = 0;
 	if (node->level)
-		give(index, POOL_INNER, node);
+		history_retire(index, POOL_INNER, node);
 	return NULL;
 }
 
@@ -443,11 +389,11 @@ static void tidy_inner(struct index *index, struct inner *inner)
 			while (index->root && index->root->level && index->root->nr == 1) {
 				struct inner *root = (struct inner *)index->root;
 
-				index->root = root->child[0];
+				history_set_root(index, root->child[0]);
 				index->root->parent = NULL;
 				index->root->slot = 0;
 				index->height--;
-				give(index, POOL_INNER, root);
+				history_retire(index, POOL_INNER, root);
 			}
 			return;
 		}
@@ -457,9 +403,9 @@ static void tidy_inner(struct index *index, struct inner *inner)
 		else if (inner->node.slot)
 			lower = (struct inner *)parent->child[inner->node.slot - 1];
 		if (lower != upper && lower->node.nr + upper->node.nr <= INNER_MERGE) {
-			move_children(lower, upper, 0);
+			move_children(index, lower, upper, 0);
 			drop_node(index, &upper->node);
-			refresh(&lower->node);
+			refresh(index, &lower->node);
 		}
 		inner = parent;
 	}
@@ -469,11 +415,21 @@ static void tidy_inner(struct index *index, struct inner *inner)
 
 static struct leaf *new_leaf(struct index *index, struct leaf *prev, struct leaf *next)
 {
-	struct leaf *leaf = take(index, POOL_LEAF);
+	struct leaf *leaf = block_take(index, POOL_LEAF);
 
-	*leaf = (struct leaf) { .prev = prev, .next = next };
-	memset(leaf->start, 0xff, sizeof(leaf->start));
-	memset(leaf->end, 0xff, sizeof(leaf->end));
+	leaf->node.parent = NULL;
+	leaf->node.slot = leaf->node.saved = 0;
+	leaf->prev = prev;
+	leaf->next = next;
+	WRITE_ONCE(leaf->node.level, 0);
+	WRITE_ONCE(leaf->node.nr, 0);
+	WRITE_ONCE(leaf->pgoff, NULL);
+	WRITE_ONCE(leaf->tag, NULL);
+	WRITE_ONCE(leaf->base, 0);
+	WRITE_ONCE(leaf->last_end, 0);
+	shared_fill32(leaf->start, UINT32_MAX, LEAF_SLOTS);
+	shared_fill32(leaf->end, UINT32_MAX, LEAF_SLOTS);
+	history_made(index, &leaf->node);
 	if (prev)
 		prev->next = leaf;
 	if (next)
@@ -494,26 +450,27 @@ static void drop_leaf(struct index *index, struct leaf *leaf)
 	if (index->run == leaf)
 		index->run = NULL;
 	tidy_inner(index, drop_node(index, &leaf->node));
-	give(index, POOL_COLD, leaf->pgoff);
-	give(index, POOL_COLD, leaf->tag);
-	give(index, POOL_LEAF, leaf);
+	history_retire(index, POOL_COLD, leaf->pgoff);
+	history_retire(index, POOL_COLD, leaf->tag);
+	history_retire(index, POOL_LEAF, leaf);
 }
 
 /* Moves the base down to @base; the caller knows that all starts stay within reach. */
-static void rebase(struct leaf *leaf, uint64_t base)
+static void rebase(struct index *index, struct leaf *leaf, uint64_t base)
 {
 	uint32_t by = (uint32_t)(leaf->base - base);
 
+	touch(index, &leaf->node);
 	for (unsigned int i = 0; i < leaf->node.nr; i++) {
-		leaf->start[i] += by;
+		WRITE_ONCE(leaf->start[i], leaf->start[i] + by);
 		if (i + 1u < leaf->node.nr)
-			leaf->end[i] += by;
+			WRITE_ONCE(leaf->end[i], leaf->end[i] + by);
 	}
-	leaf->base = base;
+	WRITE_ONCE(leaf->base, base);
 	if (leaf->node.nr) {
 		uint64_t far = leaf->last_end - base;
 
-		leaf->end[leaf->node.nr - 1] = far > REACH ? FAR : (uint32_t)far;
+		WRITE_ONCE(leaf->end[leaf->node.nr - 1], far > REACH ? FAR : (uint32_t)far);
 	}
 }
 
@@ -532,30 +489,34 @@ static bool within_reach(const struct leaf *leaf, uint64_t start)
  */
 static int ensure_insert(struct index *index, const struct area *area)
 {
-	if (ensure(index, POOL_LEAF, 3) || ensure(index, POOL_COLD, 4))
+	if (block_ensure(index, POOL_LEAF, 3) || block_ensure(index, POOL_COLD, 4))
 		return -SEAM_EALLOC;
 	if (index->nr < LEAF_SLOTS && !index->height &&
 	    (!index->root || within_reach(index->last, area->start >> index->page_shift)))
 		return 0;
-	return ensure(index, POOL_INNER, index->height + 2);
+	return block_ensure(index, POOL_INNER, index->height + 2);
 }
 
 static void cold_set(struct index *index, struct leaf *leaf, unsigned int slot, uint64_t pgoff,
 		     uint64_t tag)
 {
 	if (!leaf->pgoff && pgoff != leaf_start(leaf, slot)) {
-		leaf->pgoff = take(index, POOL_COLD);
+		uint64_t *array = block_take(index, POOL_COLD);
+
 		for (unsigned int i = 0; i < leaf->node.nr; i++)
-			leaf->pgoff[i] = leaf_start(leaf, i);
+			WRITE_ONCE(array[i], leaf_start(leaf, i));
+		WRITE_ONCE(leaf->pgoff, array);
 	}
 	if (leaf->pgoff)
-		leaf->pgoff[slot] = pgoff;
+		WRITE_ONCE(leaf->pgoff[slot], pgoff);
 	if (!leaf->tag && tag) {
-		leaf->tag = take(index, POOL_COLD);
-		memset(leaf->tag, 0, LEAF_SLOTS * sizeof(*leaf->tag));
+		uint64_t *array = block_take(index, POOL_COLD);
+
+		shared_fill64(array, 0, LEAF_SLOTS);
+		WRITE_ONCE(leaf->tag, array);
 	}
 	if (leaf->tag)
-		leaf->tag[slot] = tag;
+		WRITE_ONCE(leaf->tag[slot], tag);
 }
 
 /* The slot becomes @area, whose range lies within the leaf's reach. */
@@ -564,51 +525,51 @@ static void write_slot(struct index *index, struct leaf *leaf, unsigned int slot
 {
 	uint64_t start = area->start >> index->page_shift, end = area->end >> index->page_shift;
 
+	touch(index, &leaf->node);
 	if (start < leaf->base)
-		rebase(leaf, start);
-	leaf->start[slot] = (uint32_t)(start - leaf->base);
-	leaf->end[slot] = end - leaf->base > REACH ? FAR : (uint32_t)(end - leaf->base);
+		rebase(index, leaf, start);
+	WRITE_ONCE(leaf->start[slot], (uint32_t)(start - leaf->base));
+	WRITE_ONCE(leaf->end[slot], end - leaf->base > REACH ? FAR : (uint32_t)(end - leaf->base));
 	if (slot + 1u == leaf->node.nr)
-		leaf->last_end = end;
-	leaf->attr[slot] = area->attr;
-	leaf->anon[slot] = area->anon;
+		WRITE_ONCE(leaf->last_end, end);
+	WRITE_ONCE(leaf->attr[slot], area->attr);
+	WRITE_ONCE(leaf->anon[slot], area->anon);
 	cold_set(index, leaf, slot, area->pgoff, area->tag);
 }
 
-/* Room for @nr more at @slot; the caller writes them, in order. */
-static void open_slots(struct leaf *leaf, unsigned int slot, unsigned int nr)
+/* Within one leaf: @nr areas from @slot on come to lie at @to. */
+static void shift_slots(struct leaf *leaf, unsigned int to, unsigned int slot, unsigned int nr)
 {
-	unsigned int after = leaf->node.nr - slot, to = slot + nr;
-
-	memmove(leaf->start + to, leaf->start + slot, after * sizeof(leaf->start[0]));
-	memmove(leaf->end + to, leaf->end + slot, after * sizeof(leaf->end[0]));
-	memmove(leaf->attr + to, leaf->attr + slot, after * sizeof(leaf->attr[0]));
-	memmove(leaf->anon + to, leaf->anon + slot, after * sizeof(leaf->anon[0]));
+	shared_move32(leaf->start + to, leaf->start + slot, nr);
+	shared_move32(leaf->end + to, leaf->end + slot, nr);
+	shared_move32(leaf->attr + to, leaf->attr + slot, nr);
+	shared_move32(leaf->anon + to, leaf->anon + slot, nr);
 	if (leaf->pgoff)
-		memmove(leaf->pgoff + to, leaf->pgoff + slot, after * sizeof(*leaf->pgoff));
+		shared_move64(leaf->pgoff + to, leaf->pgoff + slot, nr);
 	if (leaf->tag)
-		memmove(leaf->tag + to, leaf->tag + slot, after * sizeof(*leaf->tag));
-	leaf->node.nr = (uint8_t)(leaf->node.nr + nr);
+		shared_move64(leaf->tag + to, leaf->tag + slot, nr);
+}
+
+/* Room for @nr more at @slot; the caller writes them, in order. */
+static void open_slots(struct index *index, struct leaf *leaf, unsigned int slot, unsigned int nr)
+{
+	touch(index, &leaf->node);
+	shift_slots(leaf, slot + nr, slot, leaf->node.nr - slot);
+	WRITE_ONCE(leaf->node.nr, (uint8_t)(leaf->node.nr + nr));
 }
 
 /* Takes out @nr areas from @slot on. */
-static void close_slots(struct leaf *leaf, unsigned int slot, unsigned int nr)
+static void close_slots(struct index *index, struct leaf *leaf, unsigned int slot, unsigned int nr)
 {
-	unsigned int left = leaf->node.nr - nr, after = left - slot, from = slot + nr;
+	unsigned int left = leaf->node.nr - nr;
 
+	touch(index, &leaf->node);
 	if (slot == left && left)
-		leaf->last_end = leaf->base + leaf->end[left - 1];
-	memmove(leaf->start + slot, leaf->start + from, after * sizeof(leaf->start[0]));
-	memmove(leaf->end + slot, leaf->end + from, after * sizeof(leaf->end[0]));
-	memmove(leaf->attr + slot, leaf->attr + from, after * sizeof(leaf->attr[0]));
-	memmove(leaf->anon + slot, leaf->anon + from, after * sizeof(leaf->anon[0]));
-	if (leaf->pgoff)
-		memmove(leaf->pgoff + slot, leaf->pgoff + from, after * sizeof(*leaf->pgoff));
-	if (leaf->tag)
-		memmove(leaf->tag + slot, leaf->tag + from, after * sizeof(*leaf->tag));
-	memset(leaf->start + left, 0xff, nr * sizeof(leaf->start[0]));
-	memset(leaf->end + left, 0xff, nr * sizeof(leaf->end[0]));
-	leaf->node.nr = (uint8_t)left;
+		WRITE_ONCE(leaf->last_end, leaf->base + leaf->end[left - 1]);
+	shift_slots(leaf, slot, slot + nr, left - slot);
+	shared_fill32(leaf->start + left, UINT32_MAX, nr);
+	shared_fill32(leaf->end + left, UINT32_MAX, nr);
+	WRITE_ONCE(leaf->node.nr, (uint8_t)left);
 }
 
 /* Copies @nr areas of one leaf into slots of another that were opened for them. */
@@ -630,10 +591,10 @@ static void move_areas(struct index *index, struct leaf *to, struct leaf *source
 	unsigned int nr = source->node.nr - from, at = to->node.nr;
 
 	if (!at)
-		to->base = leaf_start(source, from);
-	open_slots(to, at, nr);
+		WRITE_ONCE(to->base, leaf_start(source, from));
+	open_slots(index, to, at, nr);
 	copy_areas(index, to, at, source, from, nr);
-	close_slots(source, from, nr);
+	close_slots(index, source, from, nr);
 }
 
 /*
@@ -650,22 +611,22 @@ static bool spill(struct index *index, struct leaf *leaf)
 		if (within_reach(prev, leaf_start(leaf, nr - 1))) {
 			unsigned int at = prev->node.nr;
 
-			open_slots(prev, at, nr);
+			open_slots(index, prev, at, nr);
 			copy_areas(index, prev, at, leaf, 0, nr);
-			close_slots(leaf, 0, nr);
-			refresh(&leaf->node);
-			refresh(&prev->node);
+			close_slots(index, leaf, 0, nr);
+			refresh(index, &leaf->node);
+			refresh(index, &prev->node);
 			return true;
 		}
 	}
 	if (next && next->node.nr < SPILL_BELOW) {
 		nr = (LEAF_SLOTS - next->node.nr) / 2u;
 		if (within_reach(next, leaf_start(leaf, leaf->node.nr - nr))) {
-			open_slots(next, 0, nr);
+			open_slots(index, next, 0, nr);
 			copy_areas(index, next, 0, leaf, leaf->node.nr - nr, nr);
-			close_slots(leaf, leaf->node.nr - nr, nr);
-			refresh(&leaf->node);
-			refresh(&next->node);
+			close_slots(index, leaf, leaf->node.nr - nr, nr);
+			refresh(index, &leaf->node);
+			refresh(index, &next->node);
 			return true;
 		}
 	}
@@ -679,15 +640,15 @@ static void insert_at(struct index *index, struct leaf *leaf, unsigned int slot,
 	uint32_t lost;
 
 	if (!leaf->node.nr)
-		leaf->base = start;
+		WRITE_ONCE(leaf->base, start);
 	else if (start < leaf->base)
-		rebase(leaf, start);
+		rebase(index, leaf, start);
 	lost = slot && slot < leaf->node.nr ? leaf->start[slot] - leaf->end[slot - 1] : 0;
-	open_slots(leaf, slot, 1);
+	open_slots(index, leaf, slot, 1);
 	/* a marker until write_slot: cold_set may fill the array from the starts */
-	leaf->start[slot] = (uint32_t)(start - leaf->base);
+	WRITE_ONCE(leaf->start[slot], (uint32_t)(start - leaf->base));
 	write_slot(index, leaf, slot, area);
-	refresh_leaf(leaf, lost, gap_beside(leaf, slot));
+	refresh_leaf(index, leaf, lost, gap_beside(leaf, slot));
 	index->run = leaf;
 	index->run_slot = slot;
 }
@@ -698,7 +659,7 @@ static struct leaf *split_leaf(struct index *index, struct leaf *leaf, unsigned 
 	struct leaf *upper = new_leaf(index, leaf, leaf->next);
 
 	move_areas(index, upper, leaf, slot);
-	refresh(&leaf->node);
+	refresh(index, &leaf->node);
 	add_behind(index, &leaf->node, &upper->node);
 	return upper;
 }
@@ -716,14 +677,16 @@ static struct leaf *insert_alone(struct index *index, struct leaf *prev, struct 
 		/* first of all: take the place of the first, then put that one behind */
 		struct inner *parent = next->node.parent;
 
-		if (parent)
+		if (parent) {
+			touch(index, &parent->node);
 			set_child(parent, 0, &leaf->node);
-		else
-			index->root = &leaf->node;
+		} else {
+			history_set_root(index, &leaf->node);
+		}
 		next->node.parent = NULL;
 		add_behind(index, &leaf->node, &next->node);
 	} else {
-		index->root = &leaf->node;
+		history_set_root(index, &leaf->node);
 	}
 	return leaf;
 }
@@ -817,8 +780,9 @@ int index_reserve_more(struct index *index, size_t nr)
 	/* a split makes two leaves of at least half a leaf each */
 	size_t splits = nr / (LEAF_SLOTS / 2), leaves = splits + 4;
 
-	if (ensure(index, POOL_LEAF, leaves) || ensure(index, POOL_COLD, 2 * leaves) ||
-	    ensure(index, POOL_INNER, leaves / (INNER_SLOTS / 2) * 2 + 2 * (index->height + 4)))
+	if (block_ensure(index, POOL_LEAF, leaves) || block_ensure(index, POOL_COLD, 2 * leaves) ||
+	    block_ensure(index, POOL_INNER,
+			 leaves / (INNER_SLOTS / 2) * 2 + 2 * (index->height + 4)))
 		return -SEAM_EALLOC;
 	index->reserved = splits * (LEAF_SLOTS / 2) + LEAF_SLOTS / 2 - 1;
 	return 0;
@@ -826,9 +790,9 @@ int index_reserve_more(struct index *index, size_t nr)
 
 int index_reserve_apart(struct index *index, size_t nr)
 {
-	if (ensure(index, POOL_LEAF, nr + 4) || ensure(index, POOL_COLD, 2 * nr + 8))
+	if (block_ensure(index, POOL_LEAF, nr + 4) || block_ensure(index, POOL_COLD, 2 * nr + 8))
 		return -SEAM_EALLOC;
-	return ensure(index, POOL_INNER, nr + 2 * (index->height + 4));
+	return block_ensure(index, POOL_INNER, nr + 2 * (index->height + 4));
 }
 
 /* A full leaf, and not one that a run fills. */
@@ -904,10 +868,11 @@ int index_split(struct index *index, struct cursor *cursor, uint64_t at, uint64_
 	    (pgoff != page && !leaf->pgoff))
 		return split_apart(index, cursor, at, pgoff);
 	/* both parts are the area until the border is drawn; the gaps beside them stay */
-	open_slots(leaf, slot, 1);
-	leaf->end[slot] = leaf->start[slot + 1] = (uint32_t)(page - leaf->base);
+	open_slots(index, leaf, slot, 1);
+	WRITE_ONCE(leaf->end[slot], (uint32_t)(page - leaf->base));
+	WRITE_ONCE(leaf->start[slot + 1], (uint32_t)(page - leaf->base));
 	if (leaf->pgoff)
-		leaf->pgoff[slot + 1] = pgoff;
+		WRITE_ONCE(leaf->pgoff[slot + 1], pgoff);
 	index->nr++;
 	index->run = leaf;
 	index->run_slot = slot + 1;
@@ -923,7 +888,7 @@ static bool merge_leaves(struct index *index, struct leaf *lower, struct leaf *u
 		return false;
 	move_areas(index, lower, upper, 0);
 	drop_leaf(index, upper);
-	refresh(&lower->node);
+	refresh(index, &lower->node);
 	return true;
 }
 
@@ -934,14 +899,14 @@ void index_remove(struct index *index, struct cursor *cursor)
 	uint64_t lost = gap_beside(leaf, slot);
 
 	index->nr--;
-	close_slots(leaf, slot, 1);
+	close_slots(index, leaf, slot, 1);
 	if (!leaf->node.nr) {
 		drop_leaf(index, leaf);
 		cursor->node = next ? next : prev;
 		cursor->slot = next || !prev ? 0 : prev->node.nr;
 		return;
 	}
-	refresh_leaf(leaf, lost,
+	refresh_leaf(index, leaf, lost,
 		     slot && slot < leaf->node.nr ? leaf->start[slot] - leaf->end[slot - 1] : 0);
 	if (prev && merge_leaves(index, prev, leaf)) {
 		cursor->slot += below;
@@ -970,11 +935,11 @@ int index_store(struct index *index, struct cursor *cursor, const struct area *a
 		return index_insert(index, area, cursor);
 	}
 	if (((area->pgoff != start && !leaf->pgoff) || (area->tag && !leaf->tag)) &&
-	    ensure(index, POOL_COLD, 4))
+	    block_ensure(index, POOL_COLD, 4))
 		return -SEAM_EALLOC;
 	gap = gap_beside(leaf, slot);
 	write_slot(index, leaf, slot, area);
-	refresh_leaf(leaf, gap, gap_beside(leaf, slot));
+	refresh_leaf(index, leaf, gap, gap_beside(leaf, slot));
 	index->run = leaf;
 	index->run_slot = slot;
 	return 0;
@@ -1166,4 +1131,88 @@ bool index_gap_lowest(const struct index *index, uint64_t len, uint64_t lo, uint
 	*ret_start = search.start << shift;
 	*ret_end = search.end << shift;
 	return found;
+}
+
+/* Readers beside the writer */
+
+void index_commit(struct index *index)
+{
+	history_commit(index);
+}
+
+/* All that is told twice and that readers do not look at: made anew from what they do. */
+
+static void count_free(struct index *index)
+{
+	for (int kind = 0; kind < NR_POOLS; kind++) {
+		index->nr_free[kind] = 0;
+		for (struct free_block *block = index->free[kind]; block; block = block->next)
+			index->nr_free[kind]++;
+	}
+}
+
+static struct leaf *relink_leaf(struct index *index, struct leaf *leaf, struct leaf *prev)
+{
+	leaf->prev = prev;
+	leaf->next = NULL;
+	leaf->node.saved = 0;
+	if (prev)
+		prev->next = leaf;
+	index->nr += leaf->node.nr;
+	index->last = leaf;
+	return leaf;
+}
+
+/* Each inner node is finished when its last child is. */
+static void relink_tree(struct index *index)
+{
+	struct index_node *node = index->root;
+	struct leaf *prev = NULL;
+
+	if (!node)
+		return;
+	node->parent = NULL;
+	node->slot = 0;
+	for (;;) {
+		while (node->level) {
+			struct inner *inner = (struct inner *)node;
+
+			inner->node.saved = 0;
+			clear_slots(inner, inner->node.nr, INNER_SLOTS - inner->node.nr);
+			node = inner->child[0];
+			node->parent = inner;
+			node->slot = 0;
+		}
+		prev = relink_leaf(index, (struct leaf *)node, prev);
+		while (node->parent) {
+			struct inner *parent = node->parent;
+			unsigned int slot = node->slot;
+
+			set_child(parent, slot, node);
+			if (++slot < parent->node.nr) {
+				node = parent->child[slot];
+				node->parent = parent;
+				node->slot = (uint8_t)slot;
+				break;
+			}
+			node = &parent->node;
+		}
+		if (!node->parent)
+			return;
+	}
+}
+
+int index_recover(struct index *index)
+{
+	int err = history_roll_back(index);
+
+	if (err)
+		return err;
+	count_free(index);
+	index->nr = 0;
+	index->reserved = 0;
+	index->last = index->run = NULL;
+	relink_tree(index);
+	index->height = index->root ? index->root->level : 0;
+	return 0;
 }

@@ -27,6 +27,7 @@ struct index_node {
 	uint8_t nr;	      /* areas or children */
 	uint8_t level;	      /* 0: a leaf */
 	uint8_t slot;	      /* in the parent */
+	uint8_t saved;	      /* readers need it as it is now no more (lib/index/history.h) */
 };
 
 struct leaf {
@@ -53,6 +54,7 @@ struct free_block {
 };
 
 struct chunk;
+struct history;
 
 struct index {
 	const struct seam_alloc *alloc;
@@ -68,7 +70,8 @@ struct index {
 	size_t chunk_used;
 	struct free_block *free[NR_POOLS];
 	size_t nr_free[NR_POOLS];
-	size_t reserved; /* so many inserts are known not to fail, wherever they go */
+	size_t reserved;	 /* so many inserts are known not to fail, wherever they go */
+	struct history *history; /* NULL: nobody reads beside the writer */
 };
 
 /* In pages. */

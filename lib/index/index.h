@@ -44,6 +44,15 @@ struct index {
 
 void index_init(struct index *index, const struct seam_alloc *alloc, unsigned int page_shift);
 void index_destroy(struct index *index);
+/* From now on there may be readers beside the writer (lib/index/read.h). -SEAM_EALLOC. */
+int index_share(struct index *index);
+/* Ends a call: readers see what has changed since the last one ended. */
+void index_commit(struct index *index);
+/*
+ * In the child of a fork that came in the middle of a call: the index as it was before the call.
+ * -SEAM_EALLOC when that is not known any more.
+ */
+int index_recover(struct index *index);
 
 static inline uint64_t index_count(const struct index *index)
 {

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "lib/index/btree.h"
+#include "lib/index/shared.h"
 
 #if defined(__x86_64__) && !defined(SEAM_PLAIN_SEARCH)
 #define SEARCH_X86 1
@@ -23,6 +24,13 @@
 
 enum search_kind { SEARCH_PLAIN, SEARCH_SIMD, SEARCH_AVX2, SEARCH_AVX512 };
 
+/* Keys may change while they are looked at; that loads are atomic keeps loops from being vectors. */
+#ifdef SEAM_TSAN
+#define SEARCH_KEY(key) READ_ONCE(key)
+#else
+#define SEARCH_KEY(key) (key)
+#endif
+
 #define SEARCH_INLINE static inline __attribute__((always_inline))
 
 SEARCH_INLINE unsigned int plain_count32(const uint32_t *keys, uint32_t key)
@@ -30,7 +38,7 @@ SEARCH_INLINE unsigned int plain_count32(const uint32_t *keys, uint32_t key)
 	unsigned int nr = 0;
 
 	for (unsigned int i = 0; i < LEAF_SLOTS; i++)
-		nr += keys[i] <= key;
+		nr += SEARCH_KEY(keys[i]) <= key;
 	return nr;
 }
 
@@ -39,7 +47,7 @@ SEARCH_INLINE unsigned int plain_count64(const uint64_t *keys, uint64_t key)
 	unsigned int nr = 0;
 
 	for (unsigned int i = 0; i < INNER_SLOTS; i++)
-		nr += keys[i] <= key;
+		nr += SEARCH_KEY(keys[i]) <= key;
 	return nr;
 }
 
