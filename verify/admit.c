@@ -148,6 +148,13 @@ static void forget_guarded(struct generator *gen, uint64_t start, uint64_t end)
 	}
 }
 
+/* A move of several areas leaves what it finds where they have gaps. */
+static bool may_leave_gaps(const uint64_t *args)
+{
+	return args[3] & SEAM_MREMAP_FIXED &&
+	       (args[1] + PAGE - 1) / PAGE == (args[2] + PAGE - 1) / PAGE;
+}
+
 /* Shared memory that has grown: there is nothing behind the end of the object. */
 static void learn_growth(struct generator *gen, const struct world *world, const uint64_t *args,
 			 uint64_t result)
@@ -181,7 +188,7 @@ void admit_learn(struct generator *gen, const struct world *world, const struct 
 		break;
 	case TRACE_CALL_mremap:
 		moved_guards = !(args[1] >> 47) && meets_guards(gen, args[0], args[0] + args[1]);
-		if (result >= 0 && (uint64_t)result != args[0])
+		if (result >= 0 && (uint64_t)result != args[0] && !may_leave_gaps(args))
 			forget_guarded(gen, (uint64_t)result, (uint64_t)result + args[2]);
 		/* a move of several areas may have stopped half way */
 		if (moved_guards && args[3] & SEAM_MREMAP_FIXED && !(args[2] >> 47))
