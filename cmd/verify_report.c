@@ -44,8 +44,12 @@ static void print_random(const struct verify_session *session, const struct run 
 
 	fprintf(out,
 		"seed %" PRIu64 ", %s calls/s, the whole map with all flags compared %" PRIu64
-		" times\n",
+		" times,\nanon_vma, offsets and policies as the kernel holds them ",
 		session->options->seed, count_text(text, rate), run->whole);
+	if (run->no_truth[0])
+		fprintf(out, "not: %s\n", run->no_truth);
+	else
+		fprintf(out, "%" PRIu64 " times\n", run->truths);
 }
 
 static void print_text(const struct verify_session *session, const struct run *run, FILE *out)
@@ -107,7 +111,9 @@ static void print_json(const struct verify_session *session, const struct run *r
 	json_uint(&json, "calls", run->calls);
 	json_uint(&json, "checked", run->checked);
 	json_uint(&json, "undetermined", run->undetermined);
+	json_uint(&json, "skipped", run->skipped);
 	json_uint(&json, "whole_maps", run->whole);
+	json_uint(&json, "kernel_truths", run->truths);
 	json_uint(&json, "seed", session->options->seed);
 	json_uint(&json, "time_ns", session->ns);
 	json_int(&json, "status", status_of(run));

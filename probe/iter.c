@@ -384,29 +384,52 @@ static void finish(struct building *building, uint64_t ns, struct snapshot *ret)
 	snprintf(ret->comm, sizeof(ret->comm), "%.16s", mm->comm);
 }
 
-/* @filter: the kernel picks the task (6.1-); else the program does. */
-static int read_areas(pid_t tid, bool filter, struct building *building, uint64_t *ret_ns,
-		      char *why)
+/* @only: the program picks this task; 0: it takes those that the kernel picks. */
+static int load_areas(pid_t only, bool paths, struct areas_bpf **ret_skel, char *why)
 {
-	union bpf_iter_link_info info = { .task.tid = (uint32_t)tid };
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
 	struct areas_bpf *skel = open_programs(true);
 	int err;
 
 	if (!skel)
 		return refuse(why, -errno, "opening the BPF program");
-	if (!filter)
-		skel->rodata->only_tid = tid;
+	skel->rodata->only_tid = only;
+	skel->rodata->want_paths = paths;
 	err = areas_bpf__load(skel);
 	if (err) {
-		err = refuse(why, err, "loading the BPF program");
-	} else {
-		err = run_iterator(skel->progs.areas, filter ? &opts : NULL, take_areas, building,
-				   ret_ns);
-		if (err && !(filter && (err == -EINVAL || err == -E2BIG)))
-			err = refuse(why, err, "reading areas by BPF");
+		areas_bpf__destroy(skel);
+		return refuse(why, err, "loading the BPF program");
 	}
-	areas_bpf__destroy(skel);
+	*ret_skel = skel;
+	return 0;
+}
+
+/*
+ * @filter: the task that the kernel picks (6.1-), or 0: the program does. -EINVAL and -E2BIG
+ * without words: the kernel cannot.
+ */
+static int read_areas(struct areas_bpf *skel, pid_t filter, struct snapshot *ret_snapshot,
+		      char *why)
+{
+	union bpf_iter_link_info info = { .task.tid = (uint32_t)filter };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
+	struct building building = { 0 };
+	uint64_t ns = 0;
+	int err;
+
+	/* what it keeps from one area to the next is of the last reading */
+	skel->bss->last_task = skel->bss->last_file = 0;
+	err = run_iterator(skel->progs.areas, filter ? &opts : NULL, take_areas, &building, &ns);
+	if (err && !(filter && (err == -EINVAL || err == -E2BIG)))
+		err = refuse(why, err, "reading areas by BPF");
+	if (!err && !building.snapshot.nr_areas) {
+		err = -ESRCH;
+		snprintf(why, ITER_WHY_SIZE, "reading areas by BPF: it has no memory");
+	}
+	free_identities(&building.ids);
+	if (err)
+		snapshot_free(&building.snapshot);
+	else
+		finish(&building, ns, ret_snapshot);
 	return err;
 }
 
@@ -420,31 +443,84 @@ static int refuse_namespace(char *why)
 	return -EOPNOTSUPP;
 }
 
-int iter_snapshot(pid_t tid, struct snapshot *ret_snapshot, char *why)
+/* A number of a /proc that is not ours would be taken for another process. */
+static int check_proc(char *why)
 {
-	struct building building = { 0 };
-	uint64_t ns = 0;
+	if (namespaces_proc_is_ours())
+		return 0;
+	snprintf(why, ITER_WHY_SIZE, "/proc is mounted for another PID namespace");
+	return -EOPNOTSUPP;
+}
+
+/* For kernels that pick no task. */
+static int pick_in_program(pid_t tid, struct snapshot *ret_snapshot, char *why)
+{
+	struct areas_bpf *skel;
 	int err;
 
-	/* a number of that /proc would be taken for another process */
-	if (!namespaces_proc_is_ours()) {
-		snprintf(why, ITER_WHY_SIZE, "/proc is mounted for another PID namespace");
+	if (!namespaces_first_pid())
+		return refuse_namespace(why);
+	err = load_areas(tid, true, &skel, why);
+	if (err)
+		return err;
+	err = read_areas(skel, 0, ret_snapshot, why);
+	areas_bpf__destroy(skel);
+	return err;
+}
+
+int iter_snapshot(pid_t tid, struct snapshot *ret_snapshot, char *why)
+{
+	struct areas_bpf *skel;
+	int err = check_proc(why);
+
+	if (!err)
+		err = load_areas(0, true, &skel, why);
+	if (err)
+		return err;
+	err = read_areas(skel, tid, ret_snapshot, why);
+	areas_bpf__destroy(skel);
+	return err == -EINVAL || err == -E2BIG ? pick_in_program(tid, ret_snapshot, why) : err;
+}
+
+struct iter {
+	struct areas_bpf *skel;
+};
+
+int iter_open(struct iter **ret_iter, char *why)
+{
+	struct iter *iter = calloc(1, sizeof(*iter));
+	int err = check_proc(why);
+
+	if (!iter) {
+		snprintf(why, ITER_WHY_SIZE, "no memory");
+		return -ENOMEM;
+	}
+	if (!err)
+		err = load_areas(0, false, &iter->skel, why);
+	if (err)
+		free(iter);
+	else
+		*ret_iter = iter;
+	return err;
+}
+
+int iter_read(struct iter *iter, pid_t tid, struct snapshot *ret_snapshot, char *why)
+{
+	int err = read_areas(iter->skel, tid, ret_snapshot, why);
+
+	if (err == -EINVAL || err == -E2BIG) {
+		snprintf(why, ITER_WHY_SIZE, "this kernel cannot be asked for one task (6.1-)");
 		return -EOPNOTSUPP;
 	}
-	err = read_areas(tid, true, &building, &ns, why);
-	if (err == -EINVAL || err == -E2BIG)
-		err = namespaces_first_pid() ? read_areas(tid, false, &building, &ns, why)
-					     : refuse_namespace(why);
-	if (!err && !building.snapshot.nr_areas) {
-		err = -ESRCH;
-		snprintf(why, ITER_WHY_SIZE, "reading areas by BPF: it has no memory");
-	}
-	free_identities(&building.ids);
-	if (err)
-		snapshot_free(&building.snapshot);
-	else
-		finish(&building, ns, ret_snapshot);
 	return err;
+}
+
+void iter_close(struct iter *iter)
+{
+	if (!iter)
+		return;
+	areas_bpf__destroy(iter->skel);
+	free(iter);
 }
 
 /* Counts on their way. */
@@ -527,6 +603,21 @@ int iter_counts(struct iter_count **ret_counts, size_t *ret_nr, char *why)
 }
 
 #else
+
+int iter_open(struct iter **ret_iter, char *why)
+{
+	snprintf(why, ITER_WHY_SIZE, "this seam was built without libbpf");
+	return -EOPNOTSUPP;
+}
+
+int iter_read(struct iter *iter, pid_t tid, struct snapshot *ret_snapshot, char *why)
+{
+	return -EOPNOTSUPP;
+}
+
+void iter_close(struct iter *iter)
+{
+}
 
 int iter_snapshot(pid_t tid, struct snapshot *ret_snapshot, char *why)
 {

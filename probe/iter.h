@@ -26,6 +26,15 @@
  */
 int iter_snapshot(pid_t tid, struct snapshot *ret_snapshot, char *why);
 
+/*
+ * For many readings: the program is loaded once. Errors as above; reading: -EOPNOTSUPP before 6.1,
+ * where the kernel cannot be asked for one task.
+ */
+struct iter;
+int iter_open(struct iter **ret_iter, char *why);
+int iter_read(struct iter *iter, pid_t tid, struct snapshot *ret_snapshot, char *why);
+void iter_close(struct iter *iter);
+
 struct iter_count {
 	pid_t pid;
 	uint64_t areas, total_pages;

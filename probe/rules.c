@@ -336,11 +336,18 @@ static int probe_grow_join(void)
 	return areas(0, 3) == 1;
 }
 
+/* The copy lies between its source and another that it fits. */
 static int probe_dontunmap_apart(void)
 {
+	int nr;
+
 	map(0, 1, RW);
+	map(2, 1, RW);
 	move(0, 1, 1, MREMAP_DONTUNMAP);
-	return areas(0, 2) == 2;
+	nr = areas(0, 3);
+	if (nr == 1)
+		return 0;
+	return nr == 2 ? 2 : 1;
 }
 
 static int probe_dontunmap_account(void)

@@ -191,6 +191,25 @@ static int64_t attach(struct seam_space *space, struct model_files *files, const
 	return (int64_t)addr;
 }
 
+static bool is_segment(const struct seam_area *area)
+{
+	return area->file >= FIRST_SEGMENT && area->file < FIRST_SEGMENT + MAX_SEGMENTS;
+}
+
+bool model_beyond_segment(const struct seam_space *space, const struct model_files *files,
+			  uint64_t start, uint64_t len)
+{
+	struct seam_area area;
+	uint64_t at = start;
+
+	while (seam_area_next(space, &at, &area) && area.start < start + len) {
+		if (is_segment(&area) && (area.pgoff << 12) + (area.end - area.start) >
+						 files->segment_len[area.file - FIRST_SEGMENT])
+			return true;
+	}
+	return false;
+}
+
 /*
  * Unmaps what is left of the segment that was attached at @addr: areas whose offsets tell that they
  * still lie where they were put (6.18 ipc/shm.c ksys_shmdt).
@@ -206,9 +225,8 @@ static int64_t detach(struct seam_space *space, const struct model_files *files,
 		at = area.end;
 		if (at > end)
 			break;
-		if (area.file < FIRST_SEGMENT || area.file >= FIRST_SEGMENT + MAX_SEGMENTS ||
-		    area.start < addr || (area.start - addr) >> 12 != area.pgoff ||
-		    (file && area.file != file))
+		if (!is_segment(&area) || area.start < addr ||
+		    (area.start - addr) >> 12 != area.pgoff || (file && area.file != file))
 			continue;
 		if (!file)
 			end = addr + files->segment_len[area.file - FIRST_SEGMENT];

@@ -24,4 +24,11 @@ struct model_files {
 bool model_call(struct seam_space *space, struct model_files *files, const struct op *op,
 		const uint64_t *args, const struct outcome *real, struct outcome *ret_outcome);
 
+/*
+ * Whether an area in the range shows more of a SysV segment than there is: mremap has made it
+ * longer. The library knows the ends of its own objects only.
+ */
+bool model_beyond_segment(const struct seam_space *space, const struct model_files *files,
+			  uint64_t start, uint64_t len);
+
 #endif

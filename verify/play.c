@@ -255,25 +255,33 @@ static int check_all(struct player *player, const struct op *op, const uint64_t 
 	if (!r)
 		r = compare_totals(world->space, 0, &difference);
 	player->play->whole++;
+	if (!r && world->truth && !world->filled) {
+		r = truth_compare(world->truth, world->space, world->kept, world->nr_kept,
+				  &difference);
+		player->play->truths++;
+	}
 	if (r > 0)
 		say_areas(player, op, args, &none, &difference, true);
 	return r;
 }
 
 /*
- * Whether an outcome hangs on guard markers, of which the model keeps no more than the area's flag:
- * a fault in the range stopped for the kernel alone, or sooner, and there are some.
+ * Whether an outcome hangs on guard markers, of which the model keeps no more than the area's flag,
+ * or on the end of a SysV segment: a fault in the range stopped for the kernel alone, or sooner,
+ * and there is one.
  */
-static bool hangs_on_guards(struct player *player, const struct op *op, const uint64_t *args,
-			    const struct outcome *model, const struct outcome *real)
+static bool hangs_on_pages(struct player *player, const struct op *op, const uint64_t *args,
+			   const struct outcome *model, const struct outcome *real)
 {
-	struct look *look = &player->world->look;
+	struct world *world = player->world;
+	uint64_t at = real->reached ? real->reached : args[0];
+	uint64_t len = real->reached ? 1 : args[1];
 
 	if (!op_faults_in(op, args) || real->result >= 0 ||
 	    (model->result && model->reached <= real->reached))
 		return false;
-	return real->reached ? look_for_guards(look, real->reached, 1)
-			     : look_for_guards(look, args[0], args[1]);
+	return look_for_guards(&world->look, at, len) ||
+	       model_beyond_segment(world->space, &world->model_files, at, len);
 }
 
 /* A call that the process makes itself. */
@@ -292,7 +300,7 @@ static int play_call(struct player *player, const struct op *op, const uint64_t 
 	play->script.result[play->next] = real.result;
 	play->calls += is_call(op);
 	if (real.result != model.result || real.reached != model.reached) {
-		if (hangs_on_guards(player, op, args, &model, &real)) {
+		if (hangs_on_pages(player, op, args, &model, &real)) {
 			play->undetermined++;
 			return STOP;
 		}

@@ -36,6 +36,7 @@ struct play {
 	uint64_t skipped; /* operations that referred to a failed one, or cannot be made here */
 	uint64_t undetermined; /* calls whose outcome hangs on what the model does not keep */
 	uint64_t whole;	       /* comparisons of the whole map with all flags */
+	uint64_t truths;       /* and of what only the kernel itself knows (verify/truth.h) */
 	bool found;	       /* a mismatch, described in: */
 	struct mismatch mismatch;
 	char failed[256]; /* why seam itself failed; "" when it did not */

@@ -47,6 +47,7 @@ struct root {
 static void reset_counts(struct play *play)
 {
 	play->calls = play->undetermined = play->skipped = play->whole = 0;
+	play->truths = 0;
 }
 
 static void count(struct run *run)
@@ -56,6 +57,7 @@ static void count(struct run *run)
 	run->undetermined += run->play.undetermined;
 	run->skipped += run->play.skipped;
 	run->whole += run->play.whole;
+	run->truths += run->play.truths;
 	reset_counts(&run->play);
 }
 
@@ -228,18 +230,35 @@ static uint32_t kind_of(uint64_t number)
 	return rights | (number % 4 == 3 ? (uint32_t)(number / 4) % WORLD_KINDS & ~1u : 0);
 }
 
+/* What all roots share. */
+static int begin(const struct root *root, struct truth *truth)
+{
+	int err = world_open_files(root->world);
+
+	if (err) {
+		fail(root->run, "files for the calls", err);
+		return err;
+	}
+	truth_begin(truth);
+	memcpy(root->run->no_truth, truth->why_not, sizeof(root->run->no_truth));
+	root->world->truth = truth->why_not[0] ? NULL : truth;
+	return 0;
+}
+
 int run_random(struct run *run, const struct run_options *options)
 {
 	static struct world world;
 	const struct root root = { .run = run, .options = options, .world = &world };
-	int err = world_open_files(&world);
+	struct truth truth;
+	int err = begin(&root, &truth);
 
 	if (err)
-		fail(run, "files for the calls", err);
+		return err;
 	for (uint64_t i = 0; !err && !is_over(run, options); i++)
 		err = in_world(&root,
 			       options->any_kind ? kind_of(i + options->seed) : options->kind,
 			       play_episodes);
+	truth_end(&truth);
 	return err;
 }
 
@@ -248,9 +267,12 @@ int run_scripts(struct run *run, const struct run_options *options,
 {
 	static struct world world;
 	const struct root root = { run, options, &world, scripts, nr };
-	int err = world_open_files(&world);
+	struct truth truth;
+	int err = begin(&root, &truth);
 
 	if (err)
-		fail(run, "files for the calls", err);
-	return err ? err : in_world(&root, options->kind, play_all_given);
+		return err;
+	err = in_world(&root, options->kind, play_all_given);
+	truth_end(&truth);
+	return err;
 }

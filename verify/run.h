@@ -40,8 +40,10 @@ struct finding {
 /* Lies in memory that the processes of a run share. */
 struct run {
 	uint64_t calls, checked, undetermined, skipped;
-	uint64_t whole;	   /* comparisons of the whole map with all flags */
-	uint64_t episodes; /* or scripts */
+	uint64_t whole;	    /* comparisons of the whole map with all flags */
+	uint64_t truths;    /* and of what only the kernel itself knows */
+	char no_truth[160]; /* why not; "" when it can be had */
+	uint64_t episodes;  /* or scripts */
 	uint32_t nr_findings;
 	struct finding finding[MAX_FINDINGS];
 	char failed[256]; /* why seam itself failed; "" when it did not */

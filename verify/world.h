@@ -15,14 +15,12 @@
 #include "verify/compare.h"
 #include "verify/model.h"
 #include "verify/pool.h"
+#include "verify/range.h"
 #include "verify/real.h"
+#include "verify/truth.h"
 
 #define MAX_KEPT 512
 #define STACK_ROOM (UINT64_C(64) << 20)
-
-struct range {
-	uint64_t start, end;
-};
 
 /* What a process is beforehand, a bit each: X(name, "for people"). Random runs take turns. */
 #define WORLD_PROPERTIES(X)                                                                        \
@@ -54,6 +52,7 @@ struct world {
 	struct pool *pool; /* at its own beginning */
 	struct seam_space *space;
 	struct look look;
+	struct truth *truth; /* NULL: it cannot be had */
 	struct real_files real_files;
 	struct model_files model_files;
 	struct range kept[MAX_KEPT]; /* what no call may name, in address order */

@@ -249,6 +249,9 @@ static int populate_part(struct seam_space *space, struct cursor *cursor, uint64
 	if (flags & (SEAM_VM_IO | SEAM_VM_PFNMAP) ||
 	    !(flags & (write ? SEAM_VM_WRITE : SEAM_VM_READ)))
 		return -SEAM_EINVAL;
+	/* an object of shared memory that ends before its area does */
+	if (fault_backed_end(space, &area) < end)
+		return -SEAM_EFAULT;
 	if (write ? flags & SEAM_VM_SHARED : !fault_read_is_anon(space, &area, start, end))
 		return 0;
 	return fault_anon(space, cursor);

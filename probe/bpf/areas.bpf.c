@@ -17,7 +17,7 @@ const volatile int only_tid = 0; /* 0: all; for kernels that cannot filter thems
 const volatile bool want_paths = true;
 
 /* What was written last, so that a path stands once before a run of areas of one file. */
-static __u64 last_task, last_file;
+__u64 last_task, last_file;
 
 static char path[RECORD_PATH_MAX];
 
@@ -93,31 +93,53 @@ static void read_chain(struct vm_area_struct *vma, struct area_record *record)
 		record->traits |= AREA_CHAIN_CUT;
 }
 
+#define FNV_PRIME 0x100000001b3ULL
+#define MPOL_PREFERRED 1
+#define MPOL_LOCAL 4
+#define MPOL_F_LOCAL 2 /* of a preferred one, before 5.14 */
+
+/*
+ * The nodes of a policy; *size is 0 where it has none. They are not set then: what stands there
+ * is of the memory's last owner.
+ */
+static const void *policy_nodes(struct mempolicy *policy, __u32 *size)
+{
+	struct mempolicy___before_5_14 *old = (void *)policy;
+
+	*size = 0;
+	if (policy->mode == MPOL_LOCAL)
+		return 0;
+	if (bpf_core_field_exists(policy->nodes)) {
+		*size = bpf_core_field_size(policy->nodes);
+		return __builtin_preserve_access_index(&policy->nodes);
+	}
+	if (!bpf_core_field_exists(old->v.nodes))
+		return 0;
+	/* a single one stands alone in the union */
+	if (policy->mode != MPOL_PREFERRED)
+		*size = bpf_core_field_size(old->v.nodes);
+	else if (!(policy->flags & MPOL_F_LOCAL))
+		*size = sizeof(short);
+	return __builtin_preserve_access_index(&old->v.nodes);
+}
+
 /* Policies are equal by value: mode, flags, nodes and home node. FNV-1a over the words. */
 static __u64 policy_digest(struct mempolicy *policy)
 {
 	__u64 hash = 0xcbf29ce484222325ULL, words[RECORD_NODES] = {};
-	__u32 size = 0;
-	const void *nodes = 0;
+	__u32 size;
+	const void *nodes = policy_nodes(policy, &size);
 
-	hash = (hash ^ policy->mode) * 0x100000001b3ULL;
-	hash = (hash ^ policy->flags) * 0x100000001b3ULL;
+	hash = (hash ^ policy->mode) * FNV_PRIME;
+	hash = (hash ^ policy->flags) * FNV_PRIME;
 	if (bpf_core_field_exists(policy->home_node))
-		hash = (hash ^ (__u32)policy->home_node) * 0x100000001b3ULL;
-	if (bpf_core_field_exists(policy->nodes)) {
-		size = bpf_core_field_size(policy->nodes);
-		nodes = __builtin_preserve_access_index(&policy->nodes);
-	} else if (bpf_core_field_exists(((struct mempolicy___before_5_14 *)policy)->v.nodes)) {
-		size = bpf_core_field_size(((struct mempolicy___before_5_14 *)policy)->v.nodes);
-		nodes = __builtin_preserve_access_index(
-			&((struct mempolicy___before_5_14 *)policy)->v.nodes);
-	}
+		hash = (hash ^ (__u32)policy->home_node) * FNV_PRIME;
 	if (size > sizeof(words))
 		size = sizeof(words);
 	if (nodes)
 		bpf_probe_read_kernel(words, size, nodes);
 	for (int i = 0; i < RECORD_NODES; i++)
-		hash = (hash ^ words[i]) * 0x100000001b3ULL;
+		hash = (hash ^ words[i]) * FNV_PRIME;
 	return hash ? hash : 1;
 }
 
