@@ -14,14 +14,12 @@ static int out_of_memory(struct seam_space *space)
 	return -SEAM_EALLOC;
 }
 
-static bool journal_room(struct seam_space *space)
+static bool journal_grow(struct seam_space *space)
 {
 	struct journal *journal = &space->journal;
 	size_t room = journal->room * 2;
 	struct edit *edits;
 
-	if (journal->nr < journal->room)
-		return true;
 	if (journal->edits == journal->few) {
 		edits = space->alloc.alloc(space->alloc.ctx, room * sizeof(*edits));
 		if (edits)
@@ -37,14 +35,24 @@ static bool journal_room(struct seam_space *space)
 	return true;
 }
 
-void area_count(const struct seam_space *space, const struct area *area, struct seam_totals *totals,
-		int sign)
+/* Room for two edits more, which is the most that one function here makes. */
+static inline bool journal_room(struct seam_space *space)
 {
-	uint64_t flags = area_flags(space, area);
-	uint64_t pages = pages_of(space, area->end - area->start);
+	return space->journal.nr + 2 <= space->journal.room || journal_grow(space);
+}
 
-	if (sign < 0)
-		pages = -pages;
+/* An edit that the caller describes; it has made sure that there is room. */
+static inline struct edit *journal_add(struct seam_space *space, enum edit_kind kind)
+{
+	struct edit *edit = &space->journal.edits[space->journal.nr++];
+
+	edit->kind = kind;
+	return edit;
+}
+
+/* @pages may be negative. */
+static inline void count_pages(struct seam_totals *totals, uint64_t flags, uint64_t pages)
+{
 	totals->total_pages += pages;
 	if (flags & SEAM_VM_LOCKED)
 		totals->locked_pages += pages;
@@ -54,6 +62,14 @@ void area_count(const struct seam_space *space, const struct area *area, struct 
 		totals->stack_pages += pages;
 	else if ((flags & (SEAM_VM_WRITE | SEAM_VM_SHARED)) == SEAM_VM_WRITE)
 		totals->data_pages += pages;
+}
+
+void area_count(const struct seam_space *space, const struct area *area, struct seam_totals *totals,
+		int sign)
+{
+	uint64_t pages = pages_of(space, area->end - area->start);
+
+	count_pages(totals, area_flags(space, area), sign < 0 ? -pages : pages);
 }
 
 static void hold(struct seam_space *space, const struct area *area)
@@ -68,79 +84,118 @@ static void drop(struct seam_space *space, const struct area *area)
 	anon_drop(space->family, area->anon);
 }
 
-int area_insert(struct seam_space *space, const struct area *area, struct cursor *ret_cursor)
+int area_insert_at(struct seam_space *space, struct cursor *cursor, const struct area *area)
 {
-	if (!journal_room(space) || index_insert(&space->index, area, ret_cursor))
+	if (!journal_room(space) || index_insert_at(&space->index, cursor, area))
 		return out_of_memory(space);
 	if (space->steps && !steps_area_inserted(space, area)) {
-		struct cursor cursor;
-
-		index_seek(&space->index, area->start, &cursor);
-		index_remove(&space->index, &cursor);
+		index_remove(&space->index, cursor);
 		return out_of_memory(space);
 	}
-	space->journal.edits[space->journal.nr++] =
-		(struct edit) { .kind = EDIT_INSERT, .after = *area };
+	journal_add(space, EDIT_INSERT)->after = *area;
 	hold(space, area);
 	area_count(space, area, &space->mm.totals, 1);
 	return 0;
+}
+
+int area_insert(struct seam_space *space, const struct area *area, struct cursor *ret_cursor)
+{
+	struct cursor cursor;
+	int err;
+
+	index_seek(&space->index, area->start, &cursor);
+	err = area_insert_at(space, &cursor, area);
+	if (!err && ret_cursor)
+		*ret_cursor = cursor;
+	return err;
 }
 
 int area_remove(struct seam_space *space, struct cursor *cursor)
 {
-	struct area area;
+	struct area *area;
 
 	/* it must be possible to put back all that the call has taken out */
 	if (!journal_room(space) || index_reserve(&space->index, space->journal.nr + 1))
 		return out_of_memory(space);
-	index_load(&space->index, cursor, &area);
+	area = &journal_add(space, EDIT_REMOVE)->before;
+	index_load(&space->index, cursor, area);
 	index_remove(&space->index, cursor);
 	if (space->steps)
-		steps_area_removed(space, &area);
-	space->journal.edits[space->journal.nr++] =
-		(struct edit) { .kind = EDIT_REMOVE, .before = area };
-	area_count(space, &area, &space->mm.totals, -1);
-	drop(space, &area);
+		steps_area_removed(space, area);
+	area_count(space, area, &space->mm.totals, -1);
+	drop(space, area);
 	return 0;
+}
+
+/* What an area is counted for, when it becomes another: mostly only its size, or nothing, changes. */
+static void recount(struct seam_space *space, const struct area *before, const struct area *after)
+{
+	uint64_t old = pages_of(space, before->end - before->start);
+	uint64_t new = pages_of(space, after->end - after->start);
+
+	if (before->attr != after->attr) {
+		attr_hold(&space->attrs, after->attr);
+		count_pages(&space->mm.totals, area_flags(space, after), new);
+		count_pages(&space->mm.totals, area_flags(space, before), -old);
+		attr_drop(&space->attrs, before->attr);
+	} else if (old != new) {
+		count_pages(&space->mm.totals, area_flags(space, after), new - old);
+	}
+	if (before->anon != after->anon) {
+		anon_hold(space->family, after->anon);
+		anon_drop(space->family, before->anon);
+	}
 }
 
 int area_store(struct seam_space *space, struct cursor *cursor, const struct area *area)
 {
-	struct area before;
+	struct edit *edit;
 
 	if (!journal_room(space))
 		return out_of_memory(space);
-	index_load(&space->index, cursor, &before);
+	edit = &space->journal.edits[space->journal.nr];
+	index_load(&space->index, cursor, &edit->before);
 	if (index_store(&space->index, cursor, area))
 		return out_of_memory(space);
+	edit->kind = EDIT_STORE;
+	edit->after = *area;
+	space->journal.nr++;
 	if (space->steps)
-		steps_area_stored(space, &before, area);
-	space->journal.edits[space->journal.nr++] =
-		(struct edit) { .kind = EDIT_STORE, .before = before, .after = *area };
-	hold(space, area);
-	area_count(space, area, &space->mm.totals, 1);
-	area_count(space, &before, &space->mm.totals, -1);
-	drop(space, &before);
+		steps_area_stored(space, &edit->before, area);
+	recount(space, &edit->before, area);
 	return 0;
 }
 
+/* Told as a store of the lower part and an insert of the upper one. */
 int area_split(struct seam_space *space, struct cursor *cursor, uint64_t at)
 {
-	struct area lower, upper;
-	int err;
+	struct area whole, lower, upper;
+	struct edit *edit;
 
-	index_load(&space->index, cursor, &lower);
-	upper = lower;
-	upper.start = at;
-	upper.pgoff = area_offset_at(space, &lower, at);
-	lower.end = at;
-	err = area_store(space, cursor, &lower);
-	if (err)
-		return err;
-	err = area_insert(space, &upper, cursor);
-	if (err)
-		return err;
-	index_prev(&space->index, cursor);
+	index_load(&space->index, cursor, &whole);
+	lower = upper = whole;
+	lower.end = upper.start = at;
+	upper.pgoff = area_offset_at(space, &whole, at);
+	if (!journal_room(space) || index_split(&space->index, cursor, at, upper.pgoff))
+		return out_of_memory(space);
+	if (space->steps) {
+		steps_area_stored(space, &whole, &lower);
+		if (!steps_area_inserted(space, &upper)) {
+			struct cursor behind;
+
+			steps_area_stored(space, &lower, &whole);
+			index_seek(&space->index, at, &behind);
+			index_remove(&space->index, &behind);
+			index_seek(&space->index, whole.start, cursor);
+			index_store(&space->index, cursor, &whole);
+			return out_of_memory(space);
+		}
+	}
+	edit = journal_add(space, EDIT_STORE);
+	edit->before = whole;
+	edit->after = lower;
+	journal_add(space, EDIT_INSERT)->after = upper;
+	hold(space, &upper);
 	space->mm.stats.splits++;
 	return 0;
 }
@@ -275,8 +330,10 @@ static void keep(struct seam_space *space)
 	if (index_count(&space->index) > stats->peak_areas)
 		stats->peak_areas = index_count(&space->index);
 	steps_settle(space, false);
-	attr_sweep(&space->attrs);
-	anon_sweep(space->family);
+	if (space->attrs.idle_slots)
+		attr_sweep(&space->attrs);
+	if (space->family->idle_links)
+		anon_sweep(space->family);
 }
 
 /* Makes an edit anew; ask has set the room for it aside. */

@@ -10,6 +10,8 @@
 
 /* Puts in an area; *ret_cursor (may be NULL) on it. Its range must be free. */
 int area_insert(struct seam_space *space, const struct area *area, struct cursor *ret_cursor);
+/* The same where the cursor stands already at what index_seek finds for the area's start. */
+int area_insert_at(struct seam_space *space, struct cursor *cursor, const struct area *area);
 /* Takes out the area under the cursor, which moves to the next. */
 int area_remove(struct seam_space *space, struct cursor *cursor);
 /* The area under the cursor, which stays on it, becomes *area; see index_store. */

@@ -10,13 +10,11 @@
 
 static uint32_t attr_hash(const struct attr *attr)
 {
-	uint64_t h = attr->flags * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t h = attr->flags ^ attr->file * UINT64_C(0xff51afd7ed558ccd);
 
-	h = (h ^ attr->file) * UINT64_C(0xff51afd7ed558ccd);
-	h = (h ^ (h >> 32) ^ attr->numa ^ ((uint64_t)attr->uffd << 32)) *
-	    UINT64_C(0xc4ceb9fe1a85ec53);
-	h = (h ^ (h >> 29) ^ attr->name ^ ((uint64_t)attr->traits << 32)) *
-	    UINT64_C(0x9e3779b97f4a7c15);
+	h ^= (attr->numa ^ ((uint64_t)attr->uffd << 32)) * UINT64_C(0xc4ceb9fe1a85ec53);
+	h ^= (attr->name ^ ((uint64_t)attr->traits << 32)) * UINT64_C(0xbf58476d1ce4e5b9);
+	h = (h ^ (h >> 32)) * UINT64_C(0x9e3779b97f4a7c15);
 	return (uint32_t)(h >> 32);
 }
 

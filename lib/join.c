@@ -206,6 +206,9 @@ bool join_check(const struct seam_space *space, const struct area *left, const s
 	    (left->pgoff + pages_of(space, left->end - left->start) == right->pgoff ||
 	     rule(space, SEAM_RULE_offset) < (attr->file ? 1 : 2)))
 		return true;
+	/* any flag in which they differ is a cause */
+	if (join_flags(&space->policy, attr->flags, area_flags(space, right)))
+		return false;
 	area_export(space, left, &l);
 	area_export(space, right, &r);
 	causes = join_causes(&space->policy, space->page_shift, &l, &r, neighbour);

@@ -836,7 +836,6 @@ int index_insert(struct index *index, const struct area *area, struct cursor *re
 /* The leaf is full, or the upper part out of its reach: as a store and an insert. */
 static int split_apart(struct index *index, struct cursor *cursor, uint64_t at, uint64_t pgoff)
 {
-	const struct leaf *leaf = cursor->node;
 	struct area lower, upper;
 	struct cursor behind;
 
@@ -850,8 +849,7 @@ static int split_apart(struct index *index, struct cursor *cursor, uint64_t at, 
 		return -SEAM_EALLOC;
 	index_store(index, cursor, &lower);
 	behind = *cursor;
-	if (++behind.slot == leaf->node.nr && leaf->next)
-		behind = (struct cursor) { .node = leaf->next };
+	index_step(index, &behind);
 	index_insert_at(index, &behind, &upper);
 	index_prev(index, &behind);
 	*cursor = behind;

@@ -66,6 +66,10 @@ bool index_last(const struct index *index, struct cursor *ret_cursor);
 /* One step; false, and the cursor unchanged, at the end. A cursor past the end may step back. */
 INDEX_INLINE bool index_next(const struct index *index, struct cursor *cursor);
 INDEX_INLINE bool index_prev(const struct index *index, struct cursor *cursor);
+/* To the next place of an area, which is past the end behind the last one. */
+INDEX_INLINE void index_step(const struct index *index, struct cursor *cursor);
+/* The cursor is on an area, not past the end. */
+INDEX_INLINE bool index_on_area(const struct index *index, const struct cursor *cursor);
 INDEX_INLINE void index_load(const struct index *index, const struct cursor *cursor,
 			     struct area *ret_area);
 /* After this @nr inserts cannot fail. -SEAM_EALLOC. */
@@ -137,6 +141,21 @@ static inline bool index_prev(const struct index *index, struct cursor *cursor)
 	cursor->node = leaf->prev;
 	cursor->slot = leaf->prev->node.nr - 1u;
 	return true;
+}
+
+static inline void index_step(const struct index *index, struct cursor *cursor)
+{
+	const struct leaf *leaf = cursor->node;
+
+	if (++cursor->slot == leaf->node.nr && leaf->next)
+		*cursor = (struct cursor) { .node = leaf->next };
+}
+
+static inline bool index_on_area(const struct index *index, const struct cursor *cursor)
+{
+	const struct leaf *leaf = cursor->node;
+
+	return leaf && cursor->slot < leaf->node.nr;
 }
 
 static inline void index_load(const struct index *index, const struct cursor *cursor,

@@ -56,6 +56,16 @@ bool index_prev(const struct index *index, struct cursor *cursor)
 	return true;
 }
 
+void index_step(const struct index *index, struct cursor *cursor)
+{
+	cursor->slot++;
+}
+
+bool index_on_area(const struct index *index, const struct cursor *cursor)
+{
+	return cursor->slot < index->nr;
+}
+
 void index_load(const struct index *index, const struct cursor *cursor, struct area *ret_area)
 {
 	*ret_area = index->areas[cursor->slot];

@@ -140,5 +140,6 @@ int join_new_commit(struct seam_space *space, const struct join_new *join,
 		return grow_prev(space, join, ret_cursor);
 	if (join->joins_right)
 		return grow_next(space, join, ret_cursor);
-	return area_insert(space, &join->area, ret_cursor);
+	*ret_cursor = join->next_at;
+	return area_insert_at(space, ret_cursor, &join->area);
 }

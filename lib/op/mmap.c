@@ -5,6 +5,7 @@
 #include "lib/op/op.h"
 #include "lib/op/placement.h"
 #include "lib/op/unmap.h"
+#include "lib/steps/steps.h"
 
 /* linux/fcntl.h: a sealed memfd cannot be mapped shared for writing */
 #define F_SEAL_WRITE 0x8u
@@ -97,8 +98,9 @@ static bool is_hugetlb(const struct mapping *map)
 			 : map->map_flags & SEAM_MAP_HUGETLB;
 }
 
+/* Where it goes; *ret_old: what is known of the range then. */
 static int choose_address(const struct seam_space *space, const struct seam_mmap *args,
-			  struct mapping *map)
+			  struct mapping *map, struct unmap *ret_old)
 {
 	struct place place = {
 		.addr = map->addr,
@@ -111,10 +113,18 @@ static int choose_address(const struct seam_space *space, const struct seam_mmap
 		.given = args->place,
 		.at = args->at,
 	};
-	int err = place_find(space, &place, &map->addr);
+	struct place_found found;
+	int err = place_find(space, &place, &found);
 
 	if (err)
 		return err;
+	map->addr = found.addr;
+	*ret_old = (struct unmap) {
+		.start = map->addr,
+		.end = map->addr + map->len,
+		.found = found.has_next,
+		.at = found.next,
+	};
 	if (map->map_flags & SEAM_MAP_FIXED_NOREPLACE &&
 	    !place_is_free(space, map->addr, map->addr + map->len))
 		return -SEAM_EEXIST;
@@ -286,8 +296,13 @@ static int make_room(struct seam_space *space, struct mapping *map, struct unmap
 {
 	uint64_t pages = pages_of(space, map->len);
 	bool charged = commit_wanted(map->flags), first = rule(space, SEAM_RULE_clear_first);
-	int err = unmap_check(space, map->addr, map->addr + map->len, old);
+	int err = 0;
 
+	/* what was searched for is free */
+	if (map->map_flags & SEAM_MAP_FIXED)
+		err = unmap_check(space, map->addr, map->addr + map->len, old);
+	else
+		steps_find(space, map->addr);
 	if (err)
 		return err;
 	if (!limit_may_expand(space, map->flags, pages - old->pages))
@@ -320,7 +335,7 @@ static int insert(struct seam_space *space, const struct mapping *map, const str
 			.tag = map->tag,
 		},
 		.right_first = rule(space, SEAM_RULE_fill_right),
-		.sought = !old->pages,
+		.sought = true,
 		.has_next = old->found,
 		.next_at = old->at,
 	};
@@ -375,7 +390,7 @@ int linux_mmap(struct seam_space *space, const struct seam_mmap *args, uint64_t 
 	if (index_count(&space->index) > space->limit[SEAM_LIMIT_AREAS])
 		return -SEAM_ENOMEM;
 	map.flags = first_flags(space, &map);
-	err = choose_address(space, args, &map);
+	err = choose_address(space, args, &map, &old);
 	if (!err)
 		err = check_locking(space, &map);
 	if (!err)

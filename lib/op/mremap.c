@@ -202,8 +202,12 @@ static int choose_address(const struct seam_space *space, struct remap *remap)
 		.given = remap->given,
 		.at = remap->at,
 	};
+	struct place_found found;
+	int err = place_find(space, &place, &found);
 
-	return place_find(space, &place, &remap->new_addr);
+	if (!err)
+		remap->new_addr = found.addr;
+	return err;
 }
 
 static bool is_anonymous(const struct seam_space *space, const struct area *area)

@@ -96,6 +96,7 @@ int unmap_leave_cuts(struct seam_space *space, struct unmap *unmap)
  * The area that reaches into the range from below:
  *	[area start	)	 -> [area)
  *	[area start	end   )  -> [area)	    [upper)
+ * The cursor goes on to what lies behind the range's start then.
  */
 static int take_head(struct seam_space *space, const struct unmap *unmap, struct cursor *cursor)
 {
@@ -106,13 +107,16 @@ static int take_head(struct seam_space *space, const struct unmap *unmap, struct
 	upper = lower;
 	lower.end = unmap->start;
 	err = area_store(space, cursor, &lower);
-	space->mm.stats.splits++;
-	if (err || upper.end <= unmap->end)
+	if (err)
 		return err;
+	space->mm.stats.splits++;
+	index_step(&space->index, cursor);
+	if (upper.end <= unmap->end)
+		return 0;
 	upper.pgoff = area_offset_at(space, &upper, unmap->end);
 	upper.start = unmap->end;
 	space->mm.stats.splits++;
-	return area_insert(space, &upper, cursor);
+	return area_insert_at(space, cursor, &upper);
 }
 
 /* [start [area	end    ) ->	     [area) */
@@ -129,22 +133,22 @@ static int take_tail(struct seam_space *space, const struct unmap *unmap, struct
 
 int unmap_carry_out(struct seam_space *space, struct unmap *unmap)
 {
-	struct cursor cursor = unmap->at;
-	bool tail = unmap->cuts_tail;
 	uint64_t count = index_count(&space->index);
+	bool tail = unmap->cuts_tail;
 	int err = 0;
 
 	steps_forget_last(space);
 	commit_release(space, unmap->charged);
 	if (unmap->cuts_head) {
-		err = take_head(space, unmap, &cursor);
+		err = take_head(space, unmap, &unmap->at);
 		tail = tail && index_count(&space->index) == count;
-		if (!err && (unmap->whole || tail))
-			index_next(&space->index, &cursor);
 	}
 	for (uint64_t nr = unmap->whole; nr && !err; nr--)
-		err = area_remove(space, &cursor);
-	return !err && tail ? take_tail(space, unmap, &cursor) : err;
+		err = area_remove(space, &unmap->at);
+	if (!err && tail)
+		err = take_tail(space, unmap, &unmap->at);
+	unmap->found = index_on_area(&space->index, &unmap->at);
+	return err;
 }
 
 int unmap_range(struct seam_space *space, uint64_t start, uint64_t end)

@@ -22,31 +22,42 @@ uint64_t place_start_with_gap(const struct seam_space *space, const struct area 
 	return area->start > space->stack_gap ? area->start - space->stack_gap : 0;
 }
 
-/* The first area that ends behind @addr. */
-static bool area_behind(const struct seam_space *space, uint64_t addr, struct area *ret_area)
+/* The first area that ends behind @addr: what comes next where that is free. */
+static bool area_behind(const struct seam_space *space, uint64_t addr, struct place_found *found,
+			struct area *ret_area)
 {
-	struct cursor cursor;
+	found->has_next = index_seek(&space->index, addr, &found->next);
+	if (found->has_next)
+		index_load(&space->index, &found->next, ret_area);
+	return found->has_next;
+}
 
-	if (!index_seek(&space->index, addr, &cursor))
-		return false;
-	index_load(&space->index, &cursor, ret_area);
-	return true;
+static bool is_free(const struct seam_space *space, uint64_t start, uint64_t end,
+		    struct place_found *ret_found)
+{
+	struct area area;
+
+	ret_found->addr = start;
+	return !area_behind(space, start, ret_found, &area) || area.start >= end;
 }
 
 bool place_is_free(const struct seam_space *space, uint64_t start, uint64_t end)
 {
-	struct area area;
+	struct place_found found;
 
-	return !area_behind(space, start, &area) || area.start >= end;
+	return is_free(space, start, end, &found);
 }
 
 /* The range lies free below the gap of what comes next. */
-static bool usable(const struct seam_space *space, uint64_t addr, uint64_t len)
+static bool usable(const struct seam_space *space, uint64_t addr, uint64_t len,
+		   struct place_found *ret_found)
 {
 	struct area area;
 
 	steps_find(space, addr);
-	return !area_behind(space, addr, &area) || addr + len <= place_start_with_gap(space, &area);
+	ret_found->addr = addr;
+	return !area_behind(space, addr, ret_found, &area) ||
+	       addr + len <= place_start_with_gap(space, &area);
 }
 
 static uint64_t lowest_allowed(const struct seam_space *space, uint64_t lo)
@@ -59,7 +70,7 @@ static uint64_t lowest_allowed(const struct seam_space *space, uint64_t lo)
  * Source: 6.18 mm/vma.c unmapped_area_topdown.
  */
 static bool search_down(const struct seam_space *space, uint64_t len, uint64_t align, uint64_t lo,
-			uint64_t hi, uint64_t *ret_addr)
+			uint64_t hi, struct place_found *ret_found)
 {
 	uint64_t room = len + (align ? align - page_size(space) : 0);
 	uint64_t start, end, addr;
@@ -68,7 +79,8 @@ static bool search_down(const struct seam_space *space, uint64_t len, uint64_t a
 	lo = lowest_allowed(space, lo);
 	steps_gap_search(space, room, lo, hi, true);
 	while (index_gap_highest(&space->index, room, lo, hi, &start, &end)) {
-		if (area_behind(space, end, &above) && place_start_with_gap(space, &above) < end) {
+		if (area_behind(space, end, ret_found, &above) &&
+		    place_start_with_gap(space, &above) < end) {
 			/* from 6.1 on nothing at all is put within the gap, not only in this hole */
 			hi = place_start_with_gap(space, &above);
 			if (hi < start && !rule(space, SEAM_RULE_stack_shadow))
@@ -76,7 +88,7 @@ static bool search_down(const struct seam_space *space, uint64_t len, uint64_t a
 			continue;
 		}
 		addr = end - len;
-		*ret_addr = align ? addr & ~(align - 1) : addr;
+		ret_found->addr = align ? addr & ~(align - 1) : addr;
 		return true;
 	}
 	return false;
@@ -84,7 +96,7 @@ static bool search_down(const struct seam_space *space, uint64_t len, uint64_t a
 
 /* At the bottom of the lowest gap (6.18 mm/vma.c unmapped_area). */
 static bool search_up(const struct seam_space *space, uint64_t len, uint64_t align, uint64_t lo,
-		      uint64_t hi, uint64_t *ret_addr)
+		      uint64_t hi, struct place_found *ret_found)
 {
 	uint64_t room = len + (align ? align - page_size(space) : 0);
 	uint64_t start, end, addr;
@@ -94,19 +106,19 @@ static bool search_up(const struct seam_space *space, uint64_t len, uint64_t ali
 	steps_gap_search(space, room, lo, hi, false);
 	while (index_gap_lowest(&space->index, room, lo, hi, &start, &end)) {
 		addr = align ? (start + align - 1) & ~(align - 1) : start;
-		if (area_behind(space, end, &above) &&
+		if (area_behind(space, end, ret_found, &above) &&
 		    place_start_with_gap(space, &above) < addr + room) {
 			lo = above.end;
 			continue;
 		}
-		*ret_addr = addr;
+		ret_found->addr = addr;
 		return true;
 	}
 	return false;
 }
 
 static int find_upward(const struct seam_space *space, const struct place *place, uint64_t len,
-		       uint64_t *ret_addr)
+		       struct place_found *ret_found)
 {
 	bool low = place->flags & SEAM_MAP_32BIT && space->user_end > ABOVE_4G;
 	uint64_t lo = low ? LOW_BEGIN : space->legacy_base;
@@ -115,16 +127,14 @@ static int find_upward(const struct seam_space *space, const struct place *place
 
 	if (len > hi)
 		return -SEAM_ENOMEM;
-	if (addr && hi - len >= addr && usable(space, addr, len)) {
-		*ret_addr = addr;
+	if (addr && hi - len >= addr && usable(space, addr, len, ret_found))
 		return 0;
-	}
-	return search_up(space, len, place->align, lo, hi, ret_addr) ? 0 : -SEAM_ENOMEM;
+	return search_up(space, len, place->align, lo, hi, ret_found) ? 0 : -SEAM_ENOMEM;
 }
 
 /* A free range of @len by the layout of the space, the hint first. */
 static int find_plainly(const struct seam_space *space, const struct place *place, uint64_t len,
-			uint64_t *ret_addr)
+			struct place_found *ret_found)
 {
 	bool above_4g = place->flags & SEAM_MAP_ABOVE4G && rule(space, SEAM_RULE_above4g);
 	uint64_t addr = place->addr;
@@ -132,15 +142,13 @@ static int find_plainly(const struct seam_space *space, const struct place *plac
 	if (len > space->user_end)
 		return -SEAM_ENOMEM;
 	if (space->flags & SEAM_SPACE_BOTTOM_UP || place->flags & SEAM_MAP_32BIT)
-		return find_upward(space, place, len, ret_addr);
-	if (addr && space->user_end - len >= addr && usable(space, addr, len)) {
-		*ret_addr = addr;
+		return find_upward(space, place, len, ret_found);
+	if (addr && space->user_end - len >= addr && usable(space, addr, len, ret_found))
 		return 0;
-	}
 	if (search_down(space, len, place->align, above_4g ? ABOVE_4G : page_size(space),
-			space->mmap_base, ret_addr))
+			space->mmap_base, ret_found))
 		return 0;
-	return find_upward(space, place, len, ret_addr);
+	return find_upward(space, place, len, ret_found);
 }
 
 /* Whether this mapping is to begin where its file offset has a huge page's boundary. */
@@ -160,63 +168,62 @@ static bool wants_huge(const struct seam_space *space, const struct place *place
  * With a huge page of room more than needed, then moved up to the boundary: at the top of the
  * gap this leaves up to a huge page free (6.18 mm/huge_memory.c __thp_get_unmapped_area).
  */
-static bool find_huge(const struct seam_space *space, const struct place *place, uint64_t *ret_addr)
+static bool find_huge(const struct seam_space *space, const struct place *place,
+		      struct place_found *ret_found)
 {
 	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
 	uint64_t offset = place->file ? place->pgoff << space->page_shift : 0;
 	uint64_t first = (offset + huge - 1) & ~(huge - 1);
 	uint64_t padded = place->len + huge;
-	uint64_t addr, up;
+	uint64_t up;
 
 	if (offset + place->len <= first || offset + place->len - first < huge)
 		return false;
 	if (padded < place->len || offset + padded < offset)
 		return false;
-	if (find_plainly(space, place, padded, &addr))
+	if (find_plainly(space, place, padded, ret_found))
 		return false;
-	if (addr != place->addr) {
-		up = (offset - addr) & (huge - 1);
+	if (ret_found->addr != place->addr) {
+		up = (offset - ret_found->addr) & (huge - 1);
 		if (!up && !(space->flags & SEAM_SPACE_BOTTOM_UP))
 			up = huge;
-		addr += up;
+		ret_found->addr += up;
 	}
-	*ret_addr = addr;
 	return true;
 }
 
-static int search(const struct seam_space *space, const struct place *place, uint64_t *ret_addr)
+static int search(const struct seam_space *space, const struct place *place,
+		  struct place_found *ret_found)
 {
-	if (place->given) {
-		if (!place_is_free(space, place->at, place->at + place->len))
-			return -SEAM_EINVAL;
-		*ret_addr = place->at;
+	if (place->given)
+		return is_free(space, place->at, place->at + place->len, ret_found) ? 0
+										    : -SEAM_EINVAL;
+	if (wants_huge(space, place) && find_huge(space, place, ret_found))
 		return 0;
-	}
-	if (wants_huge(space, place) && find_huge(space, place, ret_addr))
-		return 0;
-	return find_plainly(space, place, place->len, ret_addr);
+	return find_plainly(space, place, place->len, ret_found);
 }
 
-int place_find(const struct seam_space *space, const struct place *place, uint64_t *ret_addr)
+int place_find(const struct seam_space *space, const struct place *place,
+	       struct place_found *ret_found)
 {
-	uint64_t addr = place->addr;
+	struct place_found found = { .addr = place->addr };
 	int err;
 
 	if (place->len > space->user_end)
 		return -SEAM_ENOMEM;
-	if (place->align && place->flags & SEAM_MAP_FIXED && addr & (place->align - 1))
+	if (place->align && place->flags & SEAM_MAP_FIXED && found.addr & (place->align - 1))
 		return -SEAM_EINVAL;
 	if (!(place->flags & SEAM_MAP_FIXED)) {
-		err = search(space, place, &addr);
+		err = search(space, place, &found);
 		if (err)
 			return err;
 	}
-	if (addr > space->user_end - place->len)
+	if (found.addr > space->user_end - place->len)
 		return -SEAM_ENOMEM;
-	if (addr & (page_size(space) - 1))
+	if (found.addr & (page_size(space) - 1))
 		return -SEAM_EINVAL;
-	if (addr < space->min_addr_sysctl && !(space->may & SEAM_MAY_RAWIO))
+	if (found.addr < space->min_addr_sysctl && !(space->may & SEAM_MAY_RAWIO))
 		return -SEAM_EPERM;
-	*ret_addr = addr;
+	*ret_found = found;
 	return 0;
 }

@@ -20,6 +20,13 @@ struct place {
 	uint64_t at;
 };
 
+/* The answer. What comes next is told unless SEAM_MAP_FIXED asked for the address. */
+struct place_found {
+	uint64_t addr;
+	bool has_next;	    /* there is an area behind addr ... */
+	struct cursor next; /* ... and this is on it, else past the end */
+};
+
 /* A hint as mmap rounds it: down to a page, up to the lowest address allowed. 0: no hint. */
 uint64_t place_round_hint(const struct seam_space *space, uint64_t addr);
 
@@ -29,7 +36,8 @@ uint64_t place_round_hint(const struct seam_space *space, uint64_t addr);
  *  -SEAM_EINVAL  a fixed address that is not aligned; a given one that is not free
  *  -SEAM_EPERM   below vm.mmap_min_addr
  */
-int place_find(const struct seam_space *space, const struct place *place, uint64_t *ret_addr);
+int place_find(const struct seam_space *space, const struct place *place,
+	       struct place_found *ret_found);
 
 /* No area in [start, end). */
 bool place_is_free(const struct seam_space *space, uint64_t start, uint64_t end);

@@ -25,7 +25,10 @@ struct unmap {
  *  -SEAM_EINVAL  an area that cannot be split
  */
 int unmap_check(struct seam_space *space, uint64_t start, uint64_t end, struct unmap *ret_unmap);
-/* Takes it out, gives back its charge. 0 or -SEAM_EALLOC. */
+/*
+ * Takes it out, gives back its charge. 0 or -SEAM_EALLOC. Afterwards found and at tell what ends
+ * behind the range's start.
+ */
 int unmap_carry_out(struct seam_space *space, struct unmap *unmap);
 /* Instead: a later test has failed, and the cuts at both edges are left. 0 or -SEAM_EALLOC. */
 int unmap_leave_cuts(struct seam_space *space, struct unmap *unmap);

@@ -18,3 +18,5 @@
 #define index_gap_lowest linear_gap_lowest
 #define index_insert_at linear_insert_at
 #define index_split linear_split
+#define index_step linear_step
+#define index_on_area linear_on_area
