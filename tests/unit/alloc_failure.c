@@ -281,13 +281,17 @@ static struct seam_space *prepared(struct allocator *a, unsigned int extra, uint
 	map(space, 105, 1, R, 0);
 	map(space, 110, 4, RW, 0);
 	map(space, 115, 3, RW, SEAM_MAP_LOCKED);
+	/* unlocked, it is a set of its own */
+	seam_space_mbind(space, AT(115), 3 * PAGE, 99);
 	map(space, 5010, 2, RW, SEAM_MAP_GROWSDOWN);
 	seam_space_set_brk(space, AT(220), AT(220));
 	for (unsigned int i = 0; i < extra; i++) {
-		map(space, 4 + 2 * i, 1, RW, i & 1 ? SEAM_MAP_NORESERVE : 0);
-		touch(space, 4 + 2 * i, 1);
+		uint64_t page = (i < 40 ? 4 : 6000) + 2 * i;
+
+		map(space, page, 1, RW, i & 1 ? SEAM_MAP_NORESERVE : 0);
+		touch(space, page, 1);
 		/* sets that nothing else has */
-		seam_space_mbind(space, AT(4 + 2 * i), PAGE, 100 + i);
+		seam_space_mbind(space, AT(page), PAGE, 100 + i);
 	}
 	return space;
 }
@@ -334,9 +338,9 @@ static void all_calls(void)
 		unsigned int failures = 0;
 		bool good = true;
 
-		for (unsigned int extra = 0; extra < 40 && good; extra++)
+		for (unsigned int extra = 0; extra < 70 && good; extra++)
 			failures += try_call(which, extra, 0, &good);
-		for (unsigned int extra = 0; extra < 40 && good; extra += 13)
+		for (unsigned int extra = 0; extra < 70 && good; extra += 13)
 			failures += try_call(which, extra, SEAM_SPACE_COUNT_STEPS, &good);
 		ok(good && failures, "%s: %u failures taken back", calls[which].name, failures);
 	}
