@@ -62,7 +62,7 @@ static uint32_t adopted_link(struct seam_space *space, uint32_t number, uint32_t
 static int adopt(struct seam_space *space, const struct seam_area *given)
 {
 	struct attr attr = {
-		.flags = join_flags_then(&space->policy, given->flags),
+		.flags = join_flags_then(policy_of(space), given->flags),
 		.file = given->file,
 		.numa = given->numa,
 		.uffd = given->uffd,

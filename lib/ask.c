@@ -12,7 +12,7 @@
 
 static int make_call(struct seam_space *space, const struct seam_call *call, uint64_t *ret_value)
 {
-	const struct seam_calls *calls = space->policy.calls;
+	const struct seam_calls *calls = policy_of(space)->calls;
 
 	switch (call->op) {
 	case SEAM_OP_MMAP:

@@ -20,9 +20,9 @@ static int end_counted(struct seam_space *space, int result)
 		if ((space)->pending)                                                              \
 			return -SEAM_EBUSY;                                                        \
 		call_begin(space);                                                                 \
-		if (!(space)->policy.calls->member)                                                \
+		if (!policy_of(space)->calls->member)                                              \
 			return end_counted(space, -SEAM_ENOSYS);                                   \
-		return end_counted(space, (space)->policy.calls->member(space, __VA_ARGS__));      \
+		return end_counted(space, policy_of(space)->calls->member(space, __VA_ARGS__));    \
 	} while (0)
 
 SEAM_EXPORT int seam_space_mmap(struct seam_space *space, const struct seam_mmap *args,
@@ -50,7 +50,7 @@ SEAM_EXPORT int seam_space_mremap(struct seam_space *space, const struct seam_mr
 	if (space->pending)
 		return -SEAM_EBUSY;
 	call_begin(space);
-	result = space->policy.calls->mremap(space, args, ret_addr);
+	result = policy_of(space)->calls->mremap(space, args, ret_addr);
 	changes_note_move(space, args, result, result ? 0 : *ret_addr);
 	return end_counted(space, result);
 }
@@ -82,9 +82,9 @@ SEAM_EXPORT int seam_space_munlockall(struct seam_space *space)
 	if (space->pending)
 		return -SEAM_EBUSY;
 	call_begin(space);
-	if (!space->policy.calls->munlockall)
+	if (!policy_of(space)->calls->munlockall)
 		return end_counted(space, -SEAM_ENOSYS);
-	return end_counted(space, space->policy.calls->munlockall(space));
+	return end_counted(space, policy_of(space)->calls->munlockall(space));
 }
 
 SEAM_EXPORT int seam_space_mseal(struct seam_space *space, uint64_t addr, uint64_t len,
@@ -107,8 +107,8 @@ SEAM_EXPORT int seam_space_touch(struct seam_space *space, uint64_t addr, uint64
 	if (space->pending)
 		return -SEAM_EBUSY;
 	call_begin(space);
-	return call_end(space, space->policy.calls->touch(space, addr, len, write,
-							  ret_done ? ret_done : &done));
+	return call_end(space, policy_of(space)->calls->touch(space, addr, len, write,
+							      ret_done ? ret_done : &done));
 }
 
 SEAM_EXPORT int seam_space_stack(struct seam_space *space, uint64_t start, uint64_t len)
@@ -116,7 +116,7 @@ SEAM_EXPORT int seam_space_stack(struct seam_space *space, uint64_t start, uint6
 	if (space->pending)
 		return -SEAM_EBUSY;
 	call_begin(space);
-	return call_end(space, space->policy.calls->stack(space, start, len));
+	return call_end(space, policy_of(space)->calls->stack(space, start, len));
 }
 
 SEAM_EXPORT int seam_space_mbind(struct seam_space *space, uint64_t addr, uint64_t len,

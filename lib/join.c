@@ -201,7 +201,7 @@ bool join_check(const struct seam_space *space, const struct area *left, const s
 
 	/* equal in all and continuing, and of no special kind: every policy joins these */
 	if (left->attr == right->attr && left->anon == right->anon && left->tag == right->tag &&
-	    !asked && !(attr->flags & (SEAM_VM_SPECIAL | special_flags(&space->policy))) &&
+	    !asked && !(attr->flags & (SEAM_VM_SPECIAL | special_flags(policy_of(space)))) &&
 	    !attr->traits &&
 	    (left->pgoff + pages_of(space, left->end - left->start) == right->pgoff ||
 	     rule(space, SEAM_RULE_offset) < (attr->file ? 1 : 2)))
@@ -211,7 +211,7 @@ bool join_check(const struct seam_space *space, const struct area *left, const s
 		return false;
 	area_export(space, left, &l);
 	area_export(space, right, &r);
-	causes = join_causes(&space->policy, space->page_shift, &l, &r, neighbour);
+	causes = join_causes(policy_of(space), space->page_shift, &l, &r, neighbour);
 	if (rule(space, SEAM_RULE_close) > 1)
 		causes &= ~SEAM_CAUSE(close);
 	return !causes && payload_may_join(space, &l, &r);

@@ -64,7 +64,7 @@ static int set_layout(struct seam_space *space, const struct seam_space_options 
 	space->stack_gap = or_default(options->stack_gap, STACK_GAP_PAGES << space->page_shift);
 	space->commit_limit_pages = or_default(options->commit_limit_pages, SEAM_NO_LIMIT);
 	space->limit[SEAM_LIMIT_AREAS] =
-		or_default(options->max_areas, space->policy.old ? OLD_MAX_AREAS : MAX_AREAS);
+		or_default(options->max_areas, policy_of(space)->old ? OLD_MAX_AREAS : MAX_AREAS);
 	space->limit[SEAM_LIMIT_AS] = or_default(options->limit_as, SEAM_NO_LIMIT);
 	space->limit[SEAM_LIMIT_DATA] = or_default(options->limit_data, SEAM_NO_LIMIT);
 	space->limit[SEAM_LIMIT_STACK] = or_default(options->limit_stack, SEAM_NO_LIMIT);
@@ -107,8 +107,8 @@ SEAM_EXPORT int seam_space_create(const struct seam_space_options *given,
 		options.alloc = &seam_alloc_malloc;
 #endif
 	if (!options.policy)
-		options.policy = seam_policy_find("plain");
-	if (!options.alloc || !options.policy)
+		options.policy = seam_policy_at(0); /* plain, where it is built in */
+	if (!options.alloc || !options.policy || !policy_built_in(options.policy))
 		return -SEAM_EINVAL;
 	space = space_new(options.alloc);
 	if (!space)
@@ -200,7 +200,7 @@ SEAM_EXPORT int seam_space_fork(struct seam_space *parent, struct seam_space **r
 	struct seam_space *child;
 	int err;
 
-	if (!parent->policy.calls->fork)
+	if (!policy_of(parent)->calls->fork)
 		return -SEAM_ENOSYS;
 	if (parent->pending)
 		return -SEAM_EBUSY;
@@ -214,7 +214,7 @@ SEAM_EXPORT int seam_space_fork(struct seam_space *parent, struct seam_space **r
 	}
 	/* a child that cannot be made whole is dropped whole */
 	call_begin(child);
-	err = child->policy.calls->fork(parent, child);
+	err = policy_of(child)->calls->fork(parent, child);
 	if (child->no_memory)
 		err = -SEAM_EALLOC;
 	err = call_end(child, err);

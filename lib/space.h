@@ -20,6 +20,7 @@
 #include "lib/attr.h"
 #include "lib/calls.h"
 #include "lib/index/index.h"
+#include "lib/policy/list.h"
 
 #define NR_LIMITS (SEAM_LIMIT_MEMLOCK + 1)
 
@@ -93,9 +94,19 @@ struct seam_space {
 	uint32_t nr_adopted, adopted_room;
 };
 
+/* A constant to the compiler where the build has one policy. */
+static inline const struct seam_policy *policy_of(const struct seam_space *space)
+{
+#ifdef SEAM_ONE_POLICY
+	return &POLICY_OBJECT(SEAM_ONE_POLICY);
+#else
+	return &space->policy;
+#endif
+}
+
 static inline unsigned int rule(const struct seam_space *space, enum seam_rule rule)
 {
-	return space->policy.rule[rule];
+	return policy_of(space)->rule[rule];
 }
 
 static inline uint64_t page_size(const struct seam_space *space)

@@ -92,7 +92,7 @@ enum seam_arch {
  */
 struct seam_space_options {
 	size_t size;			  /* sizeof(struct seam_space_options) */
-	const struct seam_policy *policy; /* NULL: plain. Copied. */
+	const struct seam_policy *policy; /* NULL: plain, or the only one. Copied. */
 	const struct seam_alloc *alloc;	  /* NULL: seam_alloc_malloc. Copied. */
 	enum seam_arch arch;
 	uint32_t flags;		  /* SEAM_SPACE_* */

@@ -6,37 +6,8 @@
 #include "lib/export.h"
 #include "lib/policy/policy.h"
 
-/* clang-format off */
-static const struct seam_policy *const policies[] = {
-	&policy_plain,
-	&policy_linux_2_2_13,
-	&policy_linux_2_4_2,
-	&policy_linux_2_4_3,
-	&policy_linux_2_4_10,
-	&policy_linux_2_6_0,
-	&policy_linux_2_6_6,
-	&policy_linux_2_6_7,
-	&policy_linux_2_6_12,
-	&policy_linux_2_6_24,
-	&policy_linux_4_18,
-	&policy_linux_5_4,
-	&policy_linux_5_10,
-	&policy_linux_5_14,
-	&policy_linux_6_1,
-	&policy_linux_6_6,
-	&policy_linux_6_8,
-	&policy_linux_6_12,
-	&policy_linux_6_16,
-	&policy_linux_6_17,
-	&policy_linux_6_18,
-	&policy_linux_6_18_44,
-	&policy_linux_6_19,
-	&policy_linux_7_0,
-	&policy_linux_7_1,
-	&policy_linux_7_2,
-	&policy_linux_7_3,
-};
-/* clang-format on */
+#define POLICY_ENTRY(name) &POLICY_OBJECT(name),
+static const struct seam_policy *const policies[] = { SEAM_POLICIES(POLICY_ENTRY) };
 #define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))
 
 static const char *const rule_names[] = {
@@ -98,6 +69,16 @@ static const struct seam_policy *find(const char *word, size_t len)
 		if (is_word(word, len, policies[i]->name))
 			return policies[i];
 	return NULL;
+}
+
+bool policy_built_in(const struct seam_policy *policy)
+{
+#ifdef SEAM_ONE_POLICY
+	return policy->calls == policies[0]->calls &&
+	       !memcmp(policy->rule, policies[0]->rule, sizeof(policy->rule));
+#else
+	return true;
+#endif
 }
 
 SEAM_EXPORT const struct seam_policy *seam_policy_find(const char *name)
