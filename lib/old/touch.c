@@ -71,7 +71,8 @@ int old_fault_in(struct seam_space *space, uint64_t start)
 	uint64_t flags;
 	struct spot spot;
 
-	spot_find(space, start, &spot);
+	if (!spot_find(space, start, &spot))
+		return 0;
 	flags = area_flags(space, &spot.area);
 	if (!(flags & (SEAM_VM_READ | SEAM_VM_WRITE)))
 		return rule(space, SEAM_RULE_lock_faults) ? -SEAM_EFAULT : 0;

@@ -17,8 +17,8 @@ enum { TREE_NONE, TREE_AVL, TREE_RB, TREE_RB_GAPS, TREE_MAPLE };
 struct steps {
 	struct tree tree;
 	unsigned int kind;
-	bool by_tree; /* up to 2.4.9: the list is searched until there are 32 areas */
-	unsigned int nr_cached;
+	bool by_tree;		/* up to 2.4.9: the list is searched until there are 32 areas */
+	unsigned int nr_cached; /* a power of two */
 	uint32_t cached[MAX_CACHED]; /* areas found last */
 	struct seam_steps count;
 };
@@ -167,7 +167,8 @@ void steps_count_find(const struct seam_space *space, uint64_t addr)
 		}
 		id = tree_seek(tree, addr);
 		if (id)
-			steps->cached[(addr >> space->arch->huge_shift) % steps->nr_cached] = id;
+			steps->cached[(addr >> space->arch->huge_shift) & (steps->nr_cached - 1)] =
+				id;
 	}
 	steps->count.find += search_steps(space, addr, true);
 }
