@@ -141,7 +141,6 @@ static int parse_options(struct options *options, int argc, char **argv)
 		status = operands_file(&cmd_replay, operands, DEFAULT_FILE, &options->file);
 	if (options->json)
 		options->format = FORMAT_JSON;
-	options->replay.trace.layout_i386 = options->replay.layout == LAYOUT_I386;
 	options->screen.maps = options->replay.keep_maps;
 	options->screen.file = options->file;
 	return status;

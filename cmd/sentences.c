@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "findings/causes.h"
 #include "trace/vmflags.h"
 #include "ui/table.h"
 
@@ -27,15 +28,12 @@ const char *source_words(const struct snapshot *snapshot)
 	return snapshot->source;
 }
 
-static void append_flags(char *buf, const struct findings *findings, uint32_t causes,
-			 uint64_t flags)
+static void append_flags(char *buf, uint32_t causes, uint64_t flags)
 {
 	char letters[VMFLAGS_TEXT_SIZE];
 	const char *meaning;
 
-	flags &= ~(SEAM_VM_RWX | SEAM_VM_PKEY | SEAM_VM_SHARED);
-	if (causes & SEAM_CAUSE(shared))
-		flags &= ~SEAM_VM_MAYSHARE;
+	flags = causes_flags(causes, flags);
 	append(buf, "different flags: ");
 	append(buf, vmflags_text(letters, flags));
 	meaning = vmflags_meaning(flags);
@@ -54,7 +52,7 @@ static void append_cause(char *buf, const struct findings *findings, unsigned in
 		append(buf, " never joins such mappings");
 		break;
 	case SEAM_CAUSE_BIT_flags:
-		append_flags(buf, findings, causes, flags);
+		append_flags(buf, causes, flags);
 		break;
 	case SEAM_CAUSE_BIT_unseen:
 		append(buf, "equal as far as ");

@@ -17,6 +17,14 @@ char *causes_text(char *buf, uint32_t causes)
 	return buf;
 }
 
+uint64_t causes_flags(uint32_t causes, uint64_t differ)
+{
+	differ &= ~(SEAM_VM_RWX | SEAM_VM_PKEY | SEAM_VM_SHARED);
+	if (causes & SEAM_CAUSE(shared))
+		differ &= ~SEAM_VM_MAYSHARE;
+	return differ;
+}
+
 int cause_by_name(const char *name, size_t len)
 {
 	for (unsigned int bit = 0; bit < SEAM_NR_CAUSES; bit++)

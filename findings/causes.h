@@ -16,6 +16,11 @@
 #define CAUSES_TEXT_SIZE 160
 /* "prot+flags", in the fixed order. Returns @buf. */
 char *causes_text(char *buf, uint32_t causes);
+/*
+ * Of the bits in which two areas that @causes keep apart differ: those that "flags" is about. The
+ * others are told by causes of their own.
+ */
+uint64_t causes_flags(uint32_t causes, uint64_t differ);
 /* Bit number of the cause of that name, or -1. */
 int cause_by_name(const char *name, size_t len);
 

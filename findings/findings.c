@@ -77,15 +77,13 @@ static void count_guards(struct findings *findings)
 }
 
 /* What the bare name of a cause does not tell: which flags. */
-static void tell_detail(const struct findings *findings, struct cause_row *row)
+static void tell_detail(struct cause_row *row)
 {
-	uint64_t flags = row->flags & ~(SEAM_VM_RWX | SEAM_VM_PKEY | SEAM_VM_SHARED);
 	char letters[VMFLAGS_TEXT_SIZE];
 
-	if (row->causes & SEAM_CAUSE(shared))
-		flags &= ~SEAM_VM_MAYSHARE;
 	if (row->causes & SEAM_CAUSE(flags))
-		snprintf(row->detail, sizeof(row->detail), "%s", vmflags_text(letters, flags));
+		snprintf(row->detail, sizeof(row->detail), "%s",
+			 vmflags_text(letters, causes_flags(row->causes, row->flags)));
 }
 
 static int more_pairs(const void *left, const void *right)
@@ -114,7 +112,7 @@ int findings_make(const struct snapshot *snapshot, const struct seam_policy *pol
 		r = count_pairs(&findings);
 	count_guards(&findings);
 	for (size_t i = 0; !r && i < findings.nr_causes; i++)
-		tell_detail(&findings, &findings.causes[i]);
+		tell_detail(&findings.causes[i]);
 	if (!r && findings.nr_causes)
 		qsort(findings.causes, findings.nr_causes, sizeof(*findings.causes), more_pairs);
 	if (!r)

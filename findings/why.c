@@ -38,12 +38,10 @@ static const char *access_text(uint64_t flags)
 static void tell_flags(const struct findings *findings, const struct snapshot_area *l,
 		       const struct snapshot_area *r, uint32_t causes, char *buf)
 {
-	uint64_t differ = seam_explain_flags(&findings->policy, &l->area, &r->area);
+	uint64_t differ =
+		causes_flags(causes, seam_explain_flags(&findings->policy, &l->area, &r->area));
 	char left[VMFLAGS_TEXT_SIZE], right[VMFLAGS_TEXT_SIZE];
 
-	differ &= ~(SEAM_VM_RWX | SEAM_VM_SHARED | SEAM_VM_PKEY);
-	if (causes & SEAM_CAUSE(shared))
-		differ &= ~SEAM_VM_MAYSHARE;
 	vmflags_text(left, differ & l->area.flags);
 	vmflags_text(right, differ & r->area.flags);
 	if (left[0])
@@ -184,7 +182,7 @@ static void tell_happened(const struct findings *findings, struct why *why)
 }
 
 /* What no call can change, the strongest reason first. */
-static void tell_no_join(const struct findings *findings, struct why *why)
+static void tell_no_join(struct why *why)
 {
 	static const struct {
 		uint32_t cause;
@@ -223,7 +221,7 @@ void why_pair(const struct findings *findings, size_t left, struct why *ret_why)
 	if (why.causes & SEAM_CAUSE(unseen))
 		append(why.no_join, "that cannot be told as long as something is hidden");
 	else if (!joining_calls(findings, left, why.join_by, sizeof(why.join_by), &loses))
-		tell_no_join(findings, &why);
+		tell_no_join(&why);
 	else if (loses)
 		append(why.join_by, "what is in it is lost");
 	*ret_why = why;

@@ -5,24 +5,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <seam/ops.h>
 
+#include "probe/pagemap.h"
 #include "probe/procfs.h"
-
-/* include/uapi/linux/fs.h of 6.15; older headers lack them. */
-struct scan_region {
-	uint64_t start, end, categories;
-};
-struct scan_arg {
-	uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
-	uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
-};
-#define SCAN_IOCTL _IOWR('f', 16, struct scan_arg)
-#define SCAN_IS_GUARD (UINT64_C(1) << 8)
 
 #define SCAN_REGIONS 1024
 
@@ -39,7 +28,7 @@ static bool scan_is_cheap(pid_t pid)
 }
 
 /* Shares a run of guard pages out over the areas that it lies in. @at: where the last one lay. */
-static void count_region(struct snapshot *snapshot, size_t *at, const struct scan_region *region)
+static void count_region(struct snapshot *snapshot, size_t *at, const struct pagemap_region *region)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
@@ -60,20 +49,20 @@ static void count_region(struct snapshot *snapshot, size_t *at, const struct sca
 /* Areas [first, behind), and the holes between them. */
 static int scan(int fd, struct snapshot *snapshot, size_t first, size_t behind)
 {
-	static struct scan_region regions[SCAN_REGIONS];
-	struct scan_arg arg = {
+	static struct pagemap_region regions[SCAN_REGIONS];
+	struct pagemap_scan arg = {
 		.size = sizeof(arg),
 		.start = snapshot->areas[first].area.start,
 		.end = snapshot->areas[behind - 1].area.end,
 		.vec = (uint64_t)(uintptr_t)regions,
 		.vec_len = SCAN_REGIONS,
-		.category_mask = SCAN_IS_GUARD,
-		.return_mask = SCAN_IS_GUARD,
+		.category_mask = PAGEMAP_IS_GUARD,
+		.return_mask = PAGEMAP_IS_GUARD,
 	};
 	size_t at = first;
 
 	while (arg.start < arg.end) {
-		int found = ioctl(fd, SCAN_IOCTL, &arg);
+		int found = ioctl(fd, PAGEMAP_SCAN_IOCTL, &arg);
 
 		if (found < 0 && errno == EINTR)
 			continue;

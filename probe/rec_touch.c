@@ -6,32 +6,16 @@
  */
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <seam/ops.h>
 
+#include "probe/pagemap.h"
 #include "probe/procmap.h"
 #include "probe/rec.h"
 
 #define PAGE 4096
 #define MAX_ASKED 16384 /* areas in one go */
-
-/* The kernel's interface (6.7 include/uapi/linux/fs.h), which headers of today may not have. */
-struct scan {
-	uint64_t size, flags;
-	uint64_t start, end, walk_end;
-	uint64_t vec, vec_len, max_pages;
-	uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
-};
-struct scan_region {
-	uint64_t start, end, categories;
-};
-#define SCAN_IOCTL _IOWR('f', 16, struct scan)
-#define IS_FILE 0x4
-#define IS_PRESENT 0x8
-#define IS_SWAPPED 0x10
-#define IS_ZERO 0x20
 
 /*
  * The first page in [start, end) that anonymous memory has: present or swapped, of no file, and not
@@ -39,20 +23,20 @@ struct scan_region {
  */
 static int find_anonymous(int fd, uint64_t start, uint64_t end, uint64_t *ret_page)
 {
-	struct scan_region region;
-	struct scan scan = {
+	struct pagemap_region region;
+	struct pagemap_scan scan = {
 		.size = sizeof(scan),
 		.start = start,
 		.end = end,
 		.vec = (uintptr_t)&region,
 		.vec_len = 1,
 		.max_pages = 1,
-		.category_inverted = IS_FILE | IS_ZERO,
-		.category_mask = IS_FILE | IS_ZERO,
-		.category_anyof_mask = IS_PRESENT | IS_SWAPPED,
-		.return_mask = IS_PRESENT,
+		.category_inverted = PAGEMAP_IS_FILE | PAGEMAP_IS_ZERO,
+		.category_mask = PAGEMAP_IS_FILE | PAGEMAP_IS_ZERO,
+		.category_anyof_mask = PAGEMAP_IS_PRESENT | PAGEMAP_IS_SWAPPED,
+		.return_mask = PAGEMAP_IS_PRESENT,
 	};
-	int found = ioctl(fd, SCAN_IOCTL, &scan);
+	int found = ioctl(fd, PAGEMAP_SCAN_IOCTL, &scan);
 
 	if (found > 0)
 		*ret_page = region.start;

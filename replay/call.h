@@ -39,9 +39,6 @@ void call_over_range(struct call *call, uint64_t addr, uint64_t len, make_piece 
 /* The log begins in the middle of a life: memory that a call worked on was there. */
 void call_needs(struct call *call, uint64_t start, uint64_t end);
 
-/* call_map.c: a mapping that the kernel places, or at a fixed address. */
-void call_map_placed(struct call *call, struct seam_mmap *args);
-void call_map_fixed(struct call *call, struct seam_mmap *args);
 /* A piece of where a mapping with a fixed address goes. */
 struct target {
 	struct piece piece;

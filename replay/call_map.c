@@ -108,7 +108,7 @@ static uint64_t translate_hint(struct ground *ground, uint64_t hint, uint64_t le
 }
 
 /* A mapping that the kernel finds a place for. */
-void call_map_placed(struct call *call, struct seam_mmap *args)
+static void map_placed(struct call *call, struct seam_mmap *args)
 {
 	struct ground *ground = &call->mm->ground;
 	uint64_t recorded = 0, start, end, at = 0;
@@ -215,7 +215,8 @@ static int map_piece(struct call *call, const struct seam_mmap *args, const stru
 	return err;
 }
 
-void call_map_fixed(struct call *call, struct seam_mmap *args)
+/* At a fixed address, piece by piece of the ground there. */
+static void map_fixed(struct call *call, struct seam_mmap *args)
 {
 	struct ground *ground = &call->mm->ground;
 	uint64_t start, end, at = args->addr;
@@ -281,9 +282,9 @@ void call_mmap(struct call *call)
 		return;
 	}
 	if (args.flags & (SEAM_MAP_FIXED | SEAM_MAP_FIXED_NOREPLACE) && call->known)
-		call_map_fixed(call, &args);
+		map_fixed(call, &args);
 	else
-		call_map_placed(call, &args);
+		map_placed(call, &args);
 }
 
 /* munmap */
@@ -353,9 +354,9 @@ void call_shmat(struct call *call)
 	file.id = FILE_OF_SHM | (uint64_t)call->event->result;
 	if (args.addr && call->arg[2] & shm_remap) {
 		args.flags |= SEAM_MAP_FIXED;
-		call_map_fixed(call, &args);
+		map_fixed(call, &args);
 	} else {
-		call_map_placed(call, &args);
+		map_placed(call, &args);
 	}
 }
 

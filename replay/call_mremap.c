@@ -117,8 +117,7 @@ static void remap_piece(struct call *call, const struct move *move)
 }
 
 /* The last piece of a range grows, wherever it finds room; the pieces before it stay. */
-static int grow_last(struct call *call, const struct move *move, const struct piece *last,
-		     uint64_t grown, uint64_t *ret_at)
+static int grow_last(struct call *call, const struct piece *last, uint64_t grown, uint64_t *ret_at)
 {
 	struct seam_mremap args = {
 		.old_addr = last->at,
@@ -183,7 +182,7 @@ static void remap_pieces(struct call *call, const struct move *move)
 		}
 		if (grown) {
 			call_keep(call, ground_release(ground, piece.at, size));
-			err = grow_last(call, move, &piece, grown, &piece.at);
+			err = grow_last(call, &piece, grown, &piece.at);
 			if (err)
 				call_keep(call, ground_lose(ground, target + size, grown));
 			else

@@ -277,7 +277,6 @@ int lane_begin_space(struct lane *lane, const struct event *event,
 		err = create_space(lane, event, layout, mm);
 	if (err)
 		return err == -SEAM_EALLOC ? -ENOMEM : err;
-	lane->result->mms[event->space].exists = mm->space;
 	if (!mm->space)
 		return 0;
 	if (known && event->born != BORN_FORK && adopt_areas(lane, mm, event))
@@ -354,8 +353,6 @@ static void note_failure(struct replay_failure *failure, const struct event *eve
 		.pid = event->pid,
 		.number = number,
 		.result = result,
-		.recorded = event->result,
-		.recorded_known = !(event->flags & EVENT_NO_RESULT),
 	};
 }
 

@@ -155,7 +155,7 @@ static int make_call(struct pass *pass, const struct event *event)
 		if (!i && outcome.answer == ANSWER_NOT_MODELLED)
 			report->not_modelled++;
 		if (pass->lanes[i].kernel->recorded)
-			truth_note_result(&pass->lanes[i], event, &outcome, pass->nr_calls, report);
+			truth_note_result(event, &outcome, pass->nr_calls, report);
 		goes_on &= watch(pass, &pass->lanes[i], event, &outcome);
 	}
 	return goes_on ? 0 : -ECANCELED;

@@ -103,7 +103,6 @@ struct replay_object {
 
 /* The same under one kernel. */
 struct replay_mm {
-	bool exists; /* false: the fork that makes it fails under this kernel */
 	uint64_t areas_end, areas_peak;
 	struct seam_area *maps; /* with keep_maps */
 	size_t nr_maps;
@@ -118,8 +117,7 @@ struct replay_failure {
 	uint8_t call; /* enum trace_call */
 	uint32_t line, pid;
 	uint64_t number; /* of the call, from 1 */
-	int64_t result, recorded;
-	bool recorded_known;
+	int64_t result;
 };
 
 struct replay_result {

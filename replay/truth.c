@@ -339,9 +339,8 @@ int truth_check(struct lane *lane, const struct event *event, struct replay_repo
 	return err ? err : lane_begin_segment(lane, check.mm);
 }
 
-void truth_note_result(const struct lane *lane, const struct event *event,
-		       const struct replay_outcome *outcome, uint64_t number,
-		       struct replay_report *report)
+void truth_note_result(const struct event *event, const struct replay_outcome *outcome,
+		       uint64_t number, struct replay_report *report)
 {
 	struct replay_difference *difference;
 

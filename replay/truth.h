@@ -14,8 +14,7 @@
 int truth_check(struct lane *lane, const struct event *event, struct replay_report *report);
 
 /* Notes a result that is not the recorded one. */
-void truth_note_result(const struct lane *lane, const struct event *event,
-		       const struct replay_outcome *outcome, uint64_t number,
-		       struct replay_report *report);
+void truth_note_result(const struct event *event, const struct replay_outcome *outcome,
+		       uint64_t number, struct replay_report *report);
 
 #endif

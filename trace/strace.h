@@ -30,7 +30,6 @@ struct strace_pair {
 	const char *tail; /* what stands behind "resumed>"; NULL when it never came */
 	const char *tail_end;
 	const char *tail_line; /* where that line begins */
-	uint32_t tail_number;
 };
 
 /* One thread or process made another, or was told of its end. */

@@ -192,7 +192,6 @@ static void read_duration(const char *at, const char *end, struct strace_call *c
 		return;
 	for (; digits < 9; digits++)
 		fraction *= 10;
-	call->has_duration = true;
 	call->duration_ns = seconds * UINT64_C(1000000000) + fraction;
 }
 

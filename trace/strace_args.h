@@ -28,7 +28,6 @@ struct strace_call {
 	enum strace_result result;
 	int64_t value;
 	struct slice path; /* of a descriptor that was returned (-y) */
-	bool has_duration;
 	uint64_t duration_ns;
 };
 

@@ -19,7 +19,8 @@ static const char *const signals[] = {
 	[31] = "SIGSYS",
 };
 
-unsigned int signal_number(const char *name, size_t len)
+/* By its name; 0 when it is not known. */
+static unsigned int signal_number(const char *name, size_t len)
 {
 	for (unsigned int i = 1; i < sizeof(signals) / sizeof(signals[0]); i++)
 		if (word_is(name, len, signals[i]))

@@ -57,7 +57,4 @@ void strace_line_parse(const char *at, const char *end, struct strace_line *ret_
  */
 bool strace_line_looks(const char *at, const char *end);
 
-/* The number of a signal, by its name; 0 when it is not known. */
-unsigned int signal_number(const char *name, size_t len);
-
 #endif

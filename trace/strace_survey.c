@@ -154,7 +154,7 @@ static int add_pair(struct surveyor *v, const char *head)
 }
 
 static int complete_pair(struct strace_survey *survey, uint32_t pair, const char *tail,
-			 const char *tail_end, const char *tail_line, uint32_t number)
+			 const char *tail_end, const char *tail_line)
 {
 	struct strace_pair *p = &survey->pairs[pair - 1];
 
@@ -164,7 +164,6 @@ static int complete_pair(struct strace_survey *survey, uint32_t pair, const char
 	p->tail = tail;
 	p->tail_end = tail_end;
 	p->tail_line = tail_line;
-	p->tail_number = number;
 	return 0;
 }
 
@@ -419,24 +418,23 @@ static uint32_t find_head(struct surveyor *v, const struct strace_line *line, ui
 
 /* Both halves of a call are known. */
 static int survey_pair(struct surveyor *v, uint32_t pair, const struct strace_line *head,
-		       uint32_t tid, struct slice tail, const char *tail_line, uint32_t number)
+		       uint32_t tid, struct slice tail, const char *tail_line)
 {
 	const struct strace_known *known = strace_known(head->name, head->name_len);
-	int r = complete_pair(v->survey, pair, tail.at, tail.end, tail_line, number);
+	int r = complete_pair(v->survey, pair, tail.at, tail.end, tail_line);
 
 	return r || !known ? r : survey_known(v, head, known, tid, tail);
 }
 
 static int survey_resumed(struct surveyor *v, const struct strace_line *line, uint32_t tid,
-			  const char *start, uint32_t number)
+			  const char *start)
 {
 	struct strace_line head;
 	uint32_t pair = find_head(v, line, tid, start, &head);
 
 	if (!pair)
 		return 0;
-	return survey_pair(v, pair, &head, tid, (struct slice) { line->rest, line->end }, start,
-			   number);
+	return survey_pair(v, pair, &head, tid, (struct slice) { line->rest, line->end }, start);
 }
 
 /* ") = 0", perhaps with arguments in front. */
@@ -456,7 +454,7 @@ static bool ends_call(const char *at, const char *end)
  * its buffer did (-z). 1 when it was taken.
  */
 static int survey_torn(struct surveyor *v, const struct strace_line *line, const char *start,
-		       const char *end, uint32_t number)
+		       const char *end)
 {
 	uint32_t pair = v->torn;
 	struct strace_line head;
@@ -470,7 +468,7 @@ static int survey_torn(struct surveyor *v, const struct strace_line *line, const
 	take_waiting(v, v->torn_tid);
 	trim_right(start, &end);
 	parse_head(v, pair, start, &head);
-	r = survey_pair(v, pair, &head, v->torn_tid, (struct slice) { start, end }, start, number);
+	r = survey_pair(v, pair, &head, v->torn_tid, (struct slice) { start, end }, start);
 	return r ? r : 1;
 }
 
@@ -503,14 +501,14 @@ static int survey_attached(struct surveyor *v, const struct strace_line *line)
 	return announce(v, (uint32_t)line->value);
 }
 
-static int survey_line(struct surveyor *v, const char *start, const char *end, uint32_t number)
+static int survey_line(struct surveyor *v, const char *start, const char *end)
 {
 	struct strace_line line;
 	uint32_t tid, pair;
 	int r;
 
 	strace_line_parse(start, end, &line);
-	r = survey_torn(v, &line, start, end, number);
+	r = survey_torn(v, &line, start, end);
 	if (r)
 		return r < 0 ? r : 0;
 	tid = line.has_pid ? line.pid : 0;
@@ -520,7 +518,7 @@ static int survey_line(struct surveyor *v, const char *start, const char *end, u
 		return survey_call(v, &line, tid, start);
 	case STRACE_LINE_RESUMED:
 		survey_pid(v, &line);
-		return survey_resumed(v, &line, tid, start, number);
+		return survey_resumed(v, &line, tid, start);
 	case STRACE_LINE_SIGNAL:
 		survey_pid(v, &line);
 		return survey_signal(v, &line, tid);
@@ -560,14 +558,13 @@ int strace_survey(const struct strace_text *text, struct strace_survey *ret_surv
 {
 	struct surveyor v = { .survey = ret_survey };
 	const char *at = text->data, *end = at + text->size;
-	uint32_t number = 0;
 	int r = 0;
 
 	memset(ret_survey, 0, sizeof(*ret_survey));
 	while (!r && at < end) {
 		const char *stop = line_end(at, end);
 
-		r = survey_line(&v, at, stop, ++number);
+		r = survey_line(&v, at, stop);
 		at = stop + 1;
 	}
 	name_first(&v);

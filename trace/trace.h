@@ -51,8 +51,7 @@ struct trace_options {
 	const char *(*symbol)(void *symbols, const struct trace_module *module, uint64_t offset,
 			      uint64_t *ret_into);
 	void *symbols;
-	bool skip_bad;	  /* leave out what cannot be read, and count it */
-	bool layout_i386; /* operation scripts: whose address space it is */
+	bool skip_bad; /* leave out what cannot be read, and count it */
 };
 
 struct trace_error {

@@ -212,10 +212,3 @@ char *time_text(char *buf, uint64_t ns)
 		snprintf(buf, SHORT_TEXT, "%.1f s", (double)ns / 1e9);
 	return buf;
 }
-
-bool color_wanted(FILE *out)
-{
-	const char *no = getenv("NO_COLOR");
-
-	return isatty(fileno(out)) && !(no && *no);
-}

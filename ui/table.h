@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ui/table.h - aligned columns for people, a pager and colour only on a terminal.
+ * ui/table.h - aligned columns for people.
  */
 #ifndef UI_TABLE_H
 #define UI_TABLE_H
@@ -36,7 +36,5 @@ char *count_text(char *buf, uint64_t value);
 char *size_text(char *buf, uint64_t bytes);
 /* "12.3 µs", "4.5 ms", "12.0 s" */
 char *time_text(char *buf, uint64_t ns);
-/* True when @out is a terminal and NO_COLOR is not set. */
-bool color_wanted(FILE *out);
 
 #endif

@@ -56,7 +56,8 @@ uint32_t tree_seek(const struct tree *tree, uint64_t addr)
 	return found;
 }
 
-uint64_t tree_gap_before(const struct tree *tree, uint32_t id)
+/* The free range that ends at the node's start. */
+static uint64_t gap_before(const struct tree *tree, uint32_t id)
 {
 	const struct node *node = node_at(tree, id);
 
@@ -66,7 +67,7 @@ uint64_t tree_gap_before(const struct tree *tree, uint32_t id)
 static uint64_t largest_gap(const struct tree *tree, uint32_t id)
 {
 	const struct node *node = node_at(tree, id);
-	uint64_t gap = tree_gap_before(tree, id);
+	uint64_t gap = gap_before(tree, id);
 
 	for (int side = LEFT; side <= RIGHT; side++)
 		if (node_at(tree, node->child[side])->gap > gap)
@@ -227,7 +228,7 @@ void tree_rotate(struct tree *tree, uint32_t id, enum side side)
 /* The free range before the node, cut to [lo, hi), holds @len. */
 static bool gap_fits(const struct tree *tree, uint32_t id, uint64_t len, uint64_t lo, uint64_t hi)
 {
-	uint64_t end = node_at(tree, id)->start, start = end - tree_gap_before(tree, id);
+	uint64_t end = node_at(tree, id)->start, start = end - gap_before(tree, id);
 
 	if (start < lo)
 		start = lo;
@@ -257,7 +258,7 @@ uint64_t tree_gap_steps(const struct tree *tree, uint64_t len, uint64_t lo, uint
 	for (;;) {
 		const struct node *node = node_at(tree, id);
 		/* is the first side in range at all? */
-		bool within = top_down ? node->start - tree_gap_before(tree, id) <= hi
+		bool within = top_down ? node->start - gap_before(tree, id) <= hi
 				       : node->start > lo;
 
 		steps++;

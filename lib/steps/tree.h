@@ -55,8 +55,6 @@ void tree_rotate(struct tree *tree, uint32_t id, enum side side);
 
 /* Start or end of the node changed: gaps anew, here and at the next node. */
 void tree_refresh_gaps(struct tree *tree, uint32_t id);
-/* The free range that ends at the node's start. */
-uint64_t tree_gap_before(const struct tree *tree, uint32_t id);
 
 /* Balancing, after tree_link and around tree_unlink. */
 void avl_insert(struct tree *tree, uint32_t id);
