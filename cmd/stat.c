@@ -10,10 +10,10 @@
 
 #include "cmd/cmd.h"
 #include "face/json.h"
+#include "face/show.h"
 #include "probe/stat_tree.h"
 #include "ui/table.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
 #define MAX_RUNS 100000
 #define SHOWN_PROCESSES 20
@@ -312,19 +312,6 @@ static void json_processes(struct json *json, const struct stat_tree *tree)
 		json_bool(json, "running", space->running);
 		json_null(json, "calls");
 		json_null(json, "failed_calls");
-		json_close(json, '}');
-	}
-	json_close(json, ']');
-}
-
-static void json_limits(struct json *json, const struct limits *limits)
-{
-	json_open(json, "limits", '[');
-	for (unsigned int i = 0; i < limits->nr; i++) {
-		json_open(json, NULL, '{');
-		json_string(json, "name", limits->list[i].name);
-		json_uint(json, "used", limits->list[i].used);
-		json_uint(json, "max", limits->list[i].max);
 		json_close(json, '}');
 	}
 	json_close(json, ']');

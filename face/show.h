@@ -5,8 +5,11 @@
 
 #include <stdio.h>
 
+#include "face/json.h"
 #include "findings/show.h"
 
+/* "limits": [...], the nearest first, as show and stat tell them. */
+void json_limits(struct json *json, const struct limits *limits);
 /* The JSON of kind "show". */
 void show_json(const struct show *show, FILE *out);
 

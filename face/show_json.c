@@ -5,7 +5,7 @@
 #include "findings/causes.h"
 #include "findings/remedies/remedies.h"
 
-static void write_limits(struct json *json, const struct limits *limits)
+void json_limits(struct json *json, const struct limits *limits)
 {
 	json_open(json, "limits", '[');
 	for (unsigned int i = 0; i < limits->nr; i++) {
@@ -124,7 +124,7 @@ void show_json(const struct show *show, FILE *out)
 		json_null(&json, "limit");
 		json_null(&json, "headroom");
 	}
-	write_limits(&json, &show->limits);
+	json_limits(&json, &show->limits);
 	json_uint(&json, "touching_pairs", findings->touching_pairs);
 	json_uint(&json, "holes", findings->holes);
 	if (snapshot->sees & SEES_GUARDS)
