@@ -118,6 +118,7 @@ struct rec_task {
 	int park_signal;     /* to be let go with */
 	int first_status;    /* of an attached one, which has stopped and waits to begin */
 	struct rec_call pending;
+	struct rec_file *described; /* what pending maps; NULL: none of its calls did yet */
 };
 
 #define REC_CHAINS 4096
@@ -144,7 +145,6 @@ struct rec {
 	unsigned int batch_at, nr_batch, nr_waits;
 	uint32_t nr_spaces;
 	struct rec_held *held[REC_HELD_CHAINS];
-	struct rec_file described;
 	bool no_kcmp, no_touches;
 	uint64_t nr_descriptions;
 	struct rec_areas *areas; /* rec_areas.c: buffers */
@@ -278,8 +278,8 @@ int rec_maps_fd(const struct rec_task *task);
 /* ---- rec_files.c ---- */
 
 /* The file behind an mmap at its entry; its number once the call has its result. */
-void rec_identify(struct rec *rec, const struct rec_task *task, struct rec_call *call);
-void rec_number_file(struct rec *rec, const struct rec_task *task, struct rec_call *call,
+void rec_identify(struct rec *rec, struct rec_task *task, struct rec_call *call);
+void rec_number_file(struct rec *rec, struct rec_task *task, struct rec_call *call,
 		     int64_t result);
 /* Gives back copies whose last area the call at its entry removes. */
 void rec_before_unmap(struct rec *rec, const struct rec_task *task, const struct rec_call *call);

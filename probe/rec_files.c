@@ -206,10 +206,19 @@ static struct rec_held *hold(struct rec *rec, const struct stat *st, int fd)
 	return held;
 }
 
-void rec_identify(struct rec *rec, const struct rec_task *task, struct rec_call *call)
+/* Calls of other spaces are under way at the same time: each task keeps its own. */
+static struct rec_file *description_of(struct rec_task *task)
+{
+	if (!task->described)
+		task->described = malloc(sizeof(*task->described));
+	return task->described;
+}
+
+void rec_identify(struct rec *rec, struct rec_task *task, struct rec_call *call)
 {
 	int fd = (int)call->arg[4], copy;
 	char link[48];
+	struct rec_file *described;
 	struct stat st;
 
 	if (call->arg[3] & SEAM_MAP_ANONYMOUS || fd < 0)
@@ -221,17 +230,21 @@ void rec_identify(struct rec *rec, const struct rec_task *task, struct rec_call 
 	call->held = copy >= 0 ? hold(rec, &st, copy) : NULL;
 	if (!call->held)
 		rec->result->no_descriptions = true;
-	call->has_file = true;
-	if (call->held && call->held->file)
+	if (call->held && call->held->file) {
 		call->file = call->held->file;
-	else
-		describe(task, fd, &st, &rec->described);
+		call->has_file = true;
+		return;
+	}
+	described = description_of(task);
+	call->has_file = described;
+	if (described)
+		describe(task, fd, &st, described);
 }
 
-void rec_number_file(struct rec *rec, const struct rec_task *task, struct rec_call *call,
+void rec_number_file(struct rec *rec, struct rec_task *task, struct rec_call *call,
 		     int64_t result)
 {
-	struct rec_file *described = &rec->described;
+	struct rec_file *described = task->described;
 
 	if (!call->has_file || call->file)
 		return;

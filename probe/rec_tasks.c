@@ -53,6 +53,7 @@ static void drop_link(struct rec *rec, struct rec_task **link)
 
 	*link = task->next;
 	rec_put_process(task->process);
+	free(task->described);
 	free(task);
 	rec->nr_tasks--;
 }
