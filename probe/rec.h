@@ -26,6 +26,7 @@ struct rec_held {
 	uint64_t description;
 	uint32_t file;	  /* the trace's number; 0: not written yet */
 	size_t nr_ranges; /* in all spaces */
+	size_t nr_calls;  /* that are under way and map it */
 	size_t nr_inside; /* of the call that is being looked at */
 };
 #define REC_HELD_CHAINS 1024

@@ -50,7 +50,7 @@ void rec_put_held(struct rec *rec, struct rec_held *held)
 {
 	struct rec_held **link = held_chain(rec, held->ino);
 
-	if (held->nr_ranges)
+	if (held->nr_ranges || held->nr_calls)
 		return;
 	while (*link != held)
 		link = &(*link)->next;
@@ -228,7 +228,9 @@ void rec_identify(struct rec *rec, struct rec_task *task, struct rec_call *call)
 		return;
 	copy = copy_descriptor(task, fd);
 	call->held = copy >= 0 ? hold(rec, &st, copy) : NULL;
-	if (!call->held)
+	if (call->held)
+		call->held->nr_calls++;
+	else
 		rec->result->no_descriptions = true;
 	if (call->held && call->held->file) {
 		call->file = call->held->file;
@@ -241,8 +243,7 @@ void rec_identify(struct rec *rec, struct rec_task *task, struct rec_call *call)
 		describe(task, fd, &st, described);
 }
 
-void rec_number_file(struct rec *rec, struct rec_task *task, struct rec_call *call,
-		     int64_t result)
+void rec_number_file(struct rec *rec, struct rec_task *task, struct rec_call *call, int64_t result)
 {
 	struct rec_file *described = task->described;
 
@@ -308,13 +309,14 @@ void rec_after_call(struct rec *rec, struct rec_task *task, const struct rec_cal
 			    page_up(call->arg[2]),
 			    call->arg[3] & SEAM_MREMAP_DONTUNMAP || !call->arg[1]);
 	}
-	if (call->held)
+	if (call->held) {
+		call->held->nr_calls--;
 		rec_put_held(rec, call->held);
+	}
 }
 
-/* Gives back the copies that have no range outside [start, end) of this space, but for @except. */
-static void give_back_inside(const struct rec_ranges *files, uint64_t start, uint64_t end,
-			     const struct rec_held *except)
+/* Gives back the copies that have no range outside [start, end) of this space, and no call. */
+static void give_back_inside(const struct rec_ranges *files, uint64_t start, uint64_t end)
 {
 	const struct rec_range *first = files->list + rec_ranges_find(files, start);
 	const struct rec_range *last = files->list + files->nr;
@@ -324,7 +326,7 @@ static void give_back_inside(const struct rec_ranges *files, uint64_t start, uin
 	for (const struct rec_range *range = first; range < last && range->start < end; range++) {
 		if (range->start >= start && range->end <= end)
 			range->held->nr_inside++;
-		if (range->held->nr_inside == range->held->nr_ranges && range->held != except)
+		if (range->held->nr_inside == range->held->nr_ranges && !range->held->nr_calls)
 			give_back(range->held);
 	}
 }
@@ -337,15 +339,14 @@ void rec_before_unmap(struct rec *rec, const struct rec_task *task, const struct
 	if (call->kind != REC_CALL || !files->nr)
 		return;
 	if (call->call == TRACE_CALL_munmap) {
-		give_back_inside(files, arg[0], arg[0] + page_up(arg[1]), NULL);
+		give_back_inside(files, arg[0], arg[0] + page_up(arg[1]));
 	} else if (call->call == TRACE_CALL_mmap && arg[3] & SEAM_MAP_FIXED) {
-		give_back_inside(files, arg[0], arg[0] + page_up(arg[1]), call->held);
+		give_back_inside(files, arg[0], arg[0] + page_up(arg[1]));
 	} else if (call->call == TRACE_CALL_mremap) {
 		if (page_up(arg[2]) < page_up(arg[1]))
-			give_back_inside(files, arg[0] + page_up(arg[2]), arg[0] + page_up(arg[1]),
-					 NULL);
+			give_back_inside(files, arg[0] + page_up(arg[2]), arg[0] + page_up(arg[1]));
 		if (arg[3] & SEAM_MREMAP_FIXED)
-			give_back_inside(files, arg[4], arg[4] + page_up(arg[2]), NULL);
+			give_back_inside(files, arg[4], arg[4] + page_up(arg[2]));
 	}
 }
 

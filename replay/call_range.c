@@ -113,9 +113,20 @@ static int set_name(struct call *call, uint64_t at, uint64_t len)
 	return seam_space_set_name(call->space, at, len, (uint32_t)call->arg[4]);
 }
 
+/*
+ * A kernel that was built without CONFIG_ANON_VMA_NAME refuses, and so does one that does not like
+ * the name, of which a trace has a number only. Nothing is changed then.
+ */
+static bool refuses_names(const struct call *call)
+{
+	return call->lane->place_recorded && call->known && call->event->result == -SEAM_EINVAL;
+}
+
 void call_prctl(struct call *call)
 {
-	if (call->arg[0] == PR_SET_VMA && call->arg[1] == PR_SET_VMA_ANON_NAME)
+	if (refuses_names(call))
+		call_finish(call, -SEAM_EINVAL);
+	else if (call->arg[0] == PR_SET_VMA && call->arg[1] == PR_SET_VMA_ANON_NAME)
 		call_over_range(call, call->arg[2], call->arg[3], set_name, GOES_ON | NEEDS_MEM);
 	else
 		call_pass(call);
