@@ -1214,3 +1214,47 @@ int index_recover(struct index *index)
 	index->height = index->root ? index->root->level : 0;
 	return 0;
 }
+
+uint64_t index_between(const struct index *index, const struct cursor *first,
+		       const struct cursor *last)
+{
+	const struct leaf *leaf = first->node;
+	uint64_t nr = last->slot - first->slot;
+
+	for (; leaf != last->node; leaf = leaf->next)
+		nr += leaf->node.nr;
+	return nr;
+}
+
+uint64_t index_largest_gap(const struct index *index, uint64_t lo, uint64_t hi)
+{
+	uint64_t bottom = lo >> index->page_shift, top = hi >> index->page_shift, largest = 0;
+	struct cursor at;
+
+	if (hi <= lo)
+		return 0;
+	index_seek(index, lo, &at);
+	while (index_on_area(index, &at)) {
+		const struct leaf *leaf = at.node;
+		unsigned int slot = (unsigned int)at.slot;
+		uint64_t start = leaf_start(leaf, slot);
+
+		if (start >= top)
+			break;
+		if (start > bottom && start - bottom > largest)
+			largest = start - bottom;
+		bottom = leaf_end(leaf, slot);
+		/* all the gaps of a leaf are known to its parent */
+		if (!slot && leaf->node.parent && leaf->last_end < top) {
+			uint64_t within = leaf->node.parent->gap[leaf->node.slot];
+
+			largest = within > largest ? within : largest;
+			bottom = leaf->last_end;
+			at.slot = leaf->node.nr - 1u;
+		}
+		index_step(index, &at);
+	}
+	if (top > bottom && top - bottom > largest)
+		largest = top - bottom;
+	return largest << index->page_shift;
+}

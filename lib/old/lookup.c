@@ -2,42 +2,6 @@
 /* Finding areas and neighbours by address. */
 #include "lib/old/old.h"
 
-bool spot_find(const struct seam_space *space, uint64_t addr, struct spot *ret_spot)
-{
-	if (!index_seek(&space->index, addr, &ret_spot->cursor))
-		return false;
-	index_load(&space->index, &ret_spot->cursor, &ret_spot->area);
-	return true;
-}
-
-bool spot_look_up(struct seam_space *space, uint64_t addr, struct spot *ret_spot)
-{
-	steps_find(space, addr);
-	return spot_find(space, addr, ret_spot);
-}
-
-bool spot_above(const struct seam_space *space, const struct spot *spot, struct spot *ret_spot)
-{
-	struct cursor cursor = spot->cursor;
-
-	if (!index_next(&space->index, &cursor))
-		return false;
-	ret_spot->cursor = cursor;
-	index_load(&space->index, &cursor, &ret_spot->area);
-	return true;
-}
-
-bool spot_below(const struct seam_space *space, const struct spot *spot, struct spot *ret_spot)
-{
-	struct cursor cursor = spot->cursor;
-
-	if (!index_prev(&space->index, &cursor))
-		return false;
-	ret_spot->cursor = cursor;
-	index_load(&space->index, &cursor, &ret_spot->area);
-	return true;
-}
-
 bool spot_before(const struct seam_space *space, uint64_t addr, struct spot *ret_spot)
 {
 	bool found;

@@ -2,21 +2,14 @@
 /* How the old kernels joined areas, one function a generation, and how they cut them. */
 #include "lib/old/old.h"
 
-/* The area that holds @addr becomes *area. */
-static int put(struct seam_space *space, uint64_t addr, const struct area *area)
+/* The area under the cursor goes; the cursor moves to the one below it, which is there. */
+static int take_out(struct seam_space *space, struct cursor *cursor)
 {
-	struct cursor cursor;
+	int err = area_remove(space, cursor);
 
-	index_seek(&space->index, addr, &cursor);
-	return area_store(space, &cursor, area);
-}
-
-static int take_out(struct seam_space *space, uint64_t addr)
-{
-	struct cursor cursor;
-
-	index_seek(&space->index, addr, &cursor);
-	return area_remove(space, &cursor);
+	if (!err)
+		index_prev(&space->index, cursor);
+	return err;
 }
 
 /* The area's start moves, its contents stay where they are. */
@@ -29,19 +22,21 @@ static void move_start(const struct seam_space *space, struct area *area, uint64
 int merge_pair(struct seam_space *space, const struct spot *lower, const struct spot *upper)
 {
 	struct area joined = lower->area;
-	int err = take_out(space, upper->area.start);
+	struct cursor at = upper->cursor;
+	int err = take_out(space, &at);
 
 	if (err)
 		return err;
 	joined.end = upper->area.end;
 	space->mm.stats.joins++;
-	return put(space, joined.start, &joined);
+	return area_store(space, &at, &joined);
 }
 
 /* The areas that touch a range; its neighbours in free space, or those of the area it is part of. */
 struct neighbours {
 	struct spot below, above;
 	bool has_below, has_above; /* there is one, and it touches */
+	struct cursor behind;	   /* in free space: on what is above, be it near or far */
 };
 
 static void find_neighbours(const struct seam_space *space, const struct area *range,
@@ -53,51 +48,53 @@ static void find_neighbours(const struct seam_space *space, const struct area *r
 		ret->has_above = range->end == within->area.end &&
 				 spot_above(space, within, &ret->above);
 	} else {
-		ret->has_below = spot_before(space, range->start, &ret->below);
 		ret->has_above = spot_find(space, range->start, &ret->above);
+		ret->has_below = spot_below(space, &ret->above, &ret->below);
+		ret->behind = ret->above.cursor;
 	}
 	ret->has_below = ret->has_below && ret->below.area.end == range->start;
 	ret->has_above = ret->has_above && ret->above.area.start == range->end;
 }
 
-/* Joins the range with what touches, by a style up to JOIN_FILES. */
+/* The range, joined with what touches, by a style up to JOIN_FILES. */
 static int merge_beside(struct seam_space *space, enum join_style style, bool keep_pgoff,
-			const struct area *fresh, bool *ret_joined)
+			const struct area *fresh, struct neighbours *n, bool *ret_joined)
 {
-	struct neighbours n;
 	struct area joined;
+	struct cursor at;
 	bool below, above;
 	int err;
 
 	*ret_joined = false;
 	if (!join_takes(style, area_flags(space, fresh), file_of(space, fresh)))
 		return 0;
-	find_neighbours(space, fresh, NULL, &n);
 	if (style == JOIN_BELOW)
-		n.has_above = false;
-	space->mm.stats.join_tries += n.has_below + n.has_above;
-	below = n.has_below && join_check(space, &n.below.area, fresh, NEIGHBOUR_LEFT);
-	above = n.has_above && join_check(space, fresh, &n.above.area, NEIGHBOUR_RIGHT);
+		n->has_above = false;
+	space->mm.stats.join_tries += n->has_below + n->has_above;
+	below = n->has_below && join_check(space, &n->below.area, fresh, NEIGHBOUR_LEFT);
+	above = n->has_above && join_check(space, fresh, &n->above.area, NEIGHBOUR_RIGHT);
 	if (!below && !above)
 		return 0;
 	*ret_joined = true;
 	space->mm.stats.joins += below + above;
 	if (!below) {
-		joined = n.above.area;
+		joined = n->above.area;
 		if (keep_pgoff)
 			move_start(space, &joined, fresh->start);
 		joined.start = fresh->start;
-		return put(space, n.above.area.start, &joined);
+		return area_store(space, &n->above.cursor, &joined);
 	}
-	joined = n.below.area;
+	joined = n->below.area;
 	joined.end = fresh->end;
+	at = n->below.cursor;
 	if (above) {
-		joined.end = n.above.area.end;
-		err = take_out(space, n.above.area.start);
+		joined.end = n->above.area.end;
+		at = n->above.cursor;
+		err = take_out(space, &at);
 		if (err)
 			return err;
 	}
-	return put(space, joined.start, &joined);
+	return area_store(space, &at, &joined);
 }
 
 int merge_scan(struct seam_space *space, uint64_t start, uint64_t end)
@@ -132,6 +129,7 @@ static int merge_into_below(struct seam_space *space, const struct area *range,
 {
 	bool whole = within && within->area.end == range->end;
 	struct area joined = n->below.area, rest;
+	struct cursor at = n->below.cursor;
 	int err;
 
 	joined.end = above ? n->above.area.end : range->end;
@@ -139,23 +137,27 @@ static int merge_into_below(struct seam_space *space, const struct area *range,
 		joined.anon = within->area.anon;
 	if (!joined.anon && above)
 		joined.anon = n->above.area.anon;
+	if (within)
+		at = within->cursor;
 	if (above) {
-		err = take_out(space, n->above.area.start);
+		at = n->above.cursor;
+		err = take_out(space, &at);
 		if (err)
 			return err;
 	}
 	if (whole) {
-		err = take_out(space, range->start);
+		err = take_out(space, &at);
 		if (err)
 			return err;
 	} else if (within) {
 		rest = within->area;
 		move_start(space, &rest, range->end);
-		err = put(space, range->start, &rest);
+		err = area_store(space, &at, &rest);
 		if (err)
 			return err;
+		index_prev(&space->index, &at);
 	}
-	return put(space, joined.start, &joined);
+	return area_store(space, &at, &joined);
 }
 
 /* The range and what is above it become one. */
@@ -164,6 +166,7 @@ static int merge_into_above(struct seam_space *space, const struct area *range,
 {
 	bool whole = within && within->area.start == range->start;
 	struct area joined = n->above.area, rest;
+	struct cursor at = n->above.cursor;
 	int err;
 
 	move_start(space, &joined, range->start);
@@ -171,18 +174,22 @@ static int merge_into_above(struct seam_space *space, const struct area *range,
 		joined.anon = within->area.anon;
 	if (!joined.anon && within && rule(space, SEAM_RULE_border_anon))
 		joined.anon = within->area.anon;
+	if (within)
+		at = within->cursor;
 	if (whole) {
-		err = take_out(space, range->start);
+		/* what is above moves under the cursor */
+		err = area_remove(space, &at);
 		if (err)
 			return err;
 	} else if (within) {
 		rest = within->area;
 		rest.end = range->start;
-		err = put(space, rest.start, &rest);
+		err = area_store(space, &at, &rest);
 		if (err)
 			return err;
+		index_next(&space->index, &at);
 	}
-	return put(space, n->above.area.start, &joined);
+	return area_store(space, &at, &joined);
 }
 
 /* 2.6.7 mm/mmap.c is_mergeable_anon_vma, of the two neighbours */
@@ -197,45 +204,43 @@ static bool anon_agree(const struct seam_space *space, const struct area *a, con
  * part of the area @within.
  */
 static int merge_cases(struct seam_space *space, const struct area *range,
-		       const struct spot *within, bool *ret_joined)
+		       const struct spot *within, const struct neighbours *n, bool *ret_joined)
 {
-	struct neighbours n;
 	bool below, above;
 
-	find_neighbours(space, range, within, &n);
-	space->mm.stats.join_tries += n.has_below + n.has_above;
-	below = n.has_below && join_check(space, &n.below.area, range, NEIGHBOUR_LEFT);
-	above = n.has_above && join_check(space, range, &n.above.area, NEIGHBOUR_RIGHT);
-	if (below && above && !anon_agree(space, &n.below.area, &n.above.area))
+	space->mm.stats.join_tries += n->has_below + n->has_above;
+	below = n->has_below && join_check(space, &n->below.area, range, NEIGHBOUR_LEFT);
+	above = n->has_above && join_check(space, range, &n->above.area, NEIGHBOUR_RIGHT);
+	if (below && above && !anon_agree(space, &n->below.area, &n->above.area))
 		above = false;
 	*ret_joined = below || above;
 	space->mm.stats.joins += below + above;
 	if (below)
-		return merge_into_below(space, range, within, &n, above);
+		return merge_into_below(space, range, within, n, above);
 	if (above)
-		return merge_into_above(space, range, within, &n);
+		return merge_into_above(space, range, within, n);
 	return 0;
 }
 
 int merge_fresh(struct seam_space *space, enum join_style style, bool keep_pgoff,
 		const struct area *fresh)
 {
+	struct neighbours n;
 	bool joined = false;
-	int err;
+	int err = 0;
 
 	/* 2.4.3 asks for the area that holds the byte below */
 	if (style == JOIN_BELOW &&
 	    join_takes(style, area_flags(space, fresh), file_of(space, fresh)))
 		steps_find(space, fresh->start - 1);
+	find_neighbours(space, fresh, NULL, &n);
 	if (style == JOIN_CASES)
-		err = merge_cases(space, fresh, NULL, &joined);
-	else if (style == JOIN_SCAN)
-		err = 0;
-	else
-		err = merge_beside(space, style, keep_pgoff, fresh, &joined);
+		err = merge_cases(space, fresh, NULL, &n, &joined);
+	else if (style != JOIN_SCAN)
+		err = merge_beside(space, style, keep_pgoff, fresh, &n, &joined);
 	if (err || joined)
 		return err;
-	err = area_insert(space, fresh, NULL);
+	err = area_insert_at(space, &n.behind, fresh);
 	if (!err && style == JOIN_SCAN)
 		err = merge_scan(space, fresh->start, fresh->end);
 	return err;
@@ -272,18 +277,17 @@ static int merge_head(struct seam_space *space, const struct spot *spot, const s
 		return err;
 	joined = below.area;
 	joined.end = changed->end;
-	spot_find(space, joined.start, &below);
-	return area_store(space, &below.cursor, &joined);
+	index_prev(&space->index, &at);
+	return area_store(space, &at, &joined);
 }
 
 int old_cut(struct seam_space *space, const struct spot *within, uint64_t at)
 {
-	struct cursor cursor;
+	struct cursor cursor = within->cursor;
 
 	if (rule(space, SEAM_RULE_cut_limit) &&
 	    index_count(&space->index) >= space->limit[SEAM_LIMIT_AREAS])
 		return -SEAM_ENOMEM;
-	index_seek(&space->index, within->area.start, &cursor);
 	return area_split(space, &cursor, at);
 }
 
@@ -313,6 +317,7 @@ int merge_changed(struct seam_space *space, enum join_style style, const struct 
 {
 	struct attr attr = *area_attr(space, &spot->area);
 	struct area changed = spot->area;
+	struct neighbours n;
 	bool joined = false;
 	struct spot now;
 	int err = 0;
@@ -324,10 +329,12 @@ int merge_changed(struct seam_space *space, enum join_style style, const struct 
 	changed.attr = area_intern(space, &attr);
 	if (!changed.attr)
 		return -SEAM_EALLOC;
-	if (style == JOIN_CASES)
-		err = merge_cases(space, &changed, spot, &joined);
-	else if (style == JOIN_ANON)
+	if (style == JOIN_CASES) {
+		find_neighbours(space, &changed, spot, &n);
+		err = merge_cases(space, &changed, spot, &n, &joined);
+	} else if (style == JOIN_ANON) {
 		err = merge_head(space, spot, &changed, &joined);
+	}
 	if (!err && !joined)
 		err = cut_and_set(space, spot, start, end, flags);
 	if (err)

@@ -29,7 +29,7 @@ static int check_cuts(struct seam_space *space, const struct spot *first, uint64
 	return -SEAM_ENOMEM;
 }
 
-/* Takes [start, end) out of the area under @spot, which it overlaps. */
+/* Takes [start, end) out of the area @spot, which it overlaps. The cursor goes on to the next. */
 static int cut_out(struct seam_space *space, struct spot *spot, uint64_t start, uint64_t end)
 {
 	struct area rest = spot->area;
@@ -41,7 +41,6 @@ static int cut_out(struct seam_space *space, struct spot *spot, uint64_t start, 
 		err = area_split(space, &spot->cursor, end);
 		if (err)
 			return err;
-		spot_find(space, rest.start, spot);
 	}
 	if (rest.start < start) {
 		rest.end = start;
@@ -49,7 +48,10 @@ static int cut_out(struct seam_space *space, struct spot *spot, uint64_t start, 
 		rest.pgoff = area_offset_at(space, &rest, end);
 		rest.start = end;
 	}
-	return area_store(space, &spot->cursor, &rest);
+	err = area_store(space, &spot->cursor, &rest);
+	if (!err)
+		index_step(&space->index, &spot->cursor);
+	return err;
 }
 
 static uint64_t min(uint64_t a, uint64_t b)
@@ -81,12 +83,12 @@ int old_unmap(struct seam_space *space, uint64_t start, uint64_t len)
 	if (err)
 		return err;
 	steps_forget_last(space);
-	while (spot_find(space, start, &spot) && spot.area.start < end) {
+	do {
 		place_freed(space, max(spot.area.start, start), min(spot.area.end, end));
 		err = cut_out(space, &spot, start, end);
 		if (err)
 			return err;
-	}
+	} while (spot_load(space, &spot) && spot.area.start < end);
 	place_hole(space, start);
 	return 0;
 }

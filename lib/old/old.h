@@ -45,13 +45,56 @@ static inline uint64_t file_of(const struct seam_space *space, const struct area
 	return area_attr(space, area)->file;
 }
 
-/* The first area that ends behind @addr; false when there is none. */
-bool spot_find(const struct seam_space *space, uint64_t addr, struct spot *ret_spot);
+/* The area under the spot's cursor; false when that is past the end. */
+static inline bool spot_load(const struct seam_space *space, struct spot *spot)
+{
+	if (!index_on_area(&space->index, &spot->cursor))
+		return false;
+	index_load(&space->index, &spot->cursor, &spot->area);
+	return true;
+}
+
+/* The first area that ends behind @addr; false, and the cursor past the end, when there is none. */
+static inline bool spot_find(const struct seam_space *space, uint64_t addr, struct spot *ret_spot)
+{
+	if (!index_seek(&space->index, addr, &ret_spot->cursor))
+		return false;
+	index_load(&space->index, &ret_spot->cursor, &ret_spot->area);
+	return true;
+}
+
 /* The same for find_vma: counts the kernel's steps. */
-bool spot_look_up(struct seam_space *space, uint64_t addr, struct spot *ret_spot);
+static inline bool spot_look_up(struct seam_space *space, uint64_t addr, struct spot *ret_spot)
+{
+	steps_find(space, addr);
+	return spot_find(space, addr, ret_spot);
+}
+
 /* The neighbour above or below; false when there is none. */
-bool spot_above(const struct seam_space *space, const struct spot *spot, struct spot *ret_spot);
-bool spot_below(const struct seam_space *space, const struct spot *spot, struct spot *ret_spot);
+static inline bool spot_above(const struct seam_space *space, const struct spot *spot,
+			      struct spot *ret_spot)
+{
+	struct cursor cursor = spot->cursor;
+
+	if (!index_next(&space->index, &cursor))
+		return false;
+	ret_spot->cursor = cursor;
+	index_load(&space->index, &cursor, &ret_spot->area);
+	return true;
+}
+
+static inline bool spot_below(const struct seam_space *space, const struct spot *spot,
+			      struct spot *ret_spot)
+{
+	struct cursor cursor = spot->cursor;
+
+	if (!index_prev(&space->index, &cursor))
+		return false;
+	ret_spot->cursor = cursor;
+	index_load(&space->index, &cursor, &ret_spot->area);
+	return true;
+}
+
 /* The last area that ends at or before @addr. */
 bool spot_before(const struct seam_space *space, uint64_t addr, struct spot *ret_spot);
 
@@ -110,8 +153,8 @@ bool old_may_lock(const struct seam_space *space);
 /* vm_enough_memory: one charge at most the commit limit, where the mode looks at it. */
 int old_check_memory(const struct seam_space *space, uint64_t len);
 
-/* Attaches an anon_vma to the area at @addr if this kernel has them and it has none. */
-int old_attach_anon(struct seam_space *space, uint64_t addr);
+/* Attaches an anon_vma to the area @spot, and to *spot, if this kernel has them and it has none. */
+int old_attach_anon(struct seam_space *space, struct spot *spot);
 /* make_pages_present of locked memory. -SEAM_EFAULT where the rule lock_faults says so */
 int old_fault_in(struct seam_space *space, uint64_t start);
 

@@ -46,26 +46,52 @@ static bool hint_is_free(struct seam_space *space, uint64_t hint, uint64_t len)
 	return fits(space, hint, len) && (!found || hint + len <= spot.area.start);
 }
 
-/* The first free range from @from on; holes passed over are remembered where that is done. */
+/*
+ * What a walk over areas remembers of the holes between them: the largest. Before the first it holds
+ * the highest number there is; added to an address that wraps, so the first hole, or touching pair,
+ * takes its place (2.6.24 mm/mmap.c arch_get_unmapped_area).
+ */
+static void note_holes(struct seam_space *space, uint64_t from, uint64_t to, bool any)
+{
+	uint64_t largest = index_largest_gap(&space->index, from, to);
+	uint64_t *known = &space->mm.cached_hole_size;
+
+	if (any && (*known == SEAM_NO_LIMIT || largest > *known))
+		*known = largest;
+}
+
+/*
+ * The first free range from @from on. The old kernels walked from area to area: how far is reckoned
+ * afterwards from where the walk began and ended.
+ */
 static bool first_fit(struct seam_space *space, uint64_t from, uint64_t len, uint64_t *ret_addr)
 {
-	uint64_t addr = from, nr = 1;
-	struct spot spot;
-	bool more;
+	uint64_t start = from, end, passed;
+	struct spot first = { 0 }, last;
+	bool found, more;
 
-	for (more = spot_look_up(space, addr, &spot); fits(space, addr, len); nr++) {
-		if (!more || addr + len <= spot.area.start) {
-			steps_placement(space, nr);
-			*ret_addr = addr;
-			return true;
-		}
-		if (knows_holes(space) && addr + space->mm.cached_hole_size < spot.area.start)
-			space->mm.cached_hole_size = spot.area.start - addr;
-		addr = spot.area.end;
-		more = spot_above(space, &spot, &spot);
+	if (!space->steps && !knows_holes(space))
+		return index_gap_lowest(&space->index, len, from, space->user_end, ret_addr, &end);
+	more = spot_look_up(space, from, &first);
+	if (!fits(space, from, len)) {
+		steps_placement(space, 1);
+		return false;
 	}
-	steps_placement(space, nr);
-	return false;
+	found = !more || from + len <= first.area.start ||
+		index_gap_lowest(&space->index, len, from, space->user_end, &start, &end);
+	/* the area behind the range; if there is none, the walk ended behind this one */
+	last = first;
+	if (!found)
+		spot_find(space, space->user_end - len, &last);
+	else if (start != from)
+		index_seek(&space->index, start, &last.cursor);
+	passed = index_between(&space->index, &first.cursor, &last.cursor) + !found;
+	steps_placement(space, passed + 1);
+	if (knows_holes(space))
+		note_holes(space, from, found ? start : last.area.start,
+			   passed > (more && first.area.start < from));
+	*ret_addr = start;
+	return found;
 }
 
 /* 2.6: from where the last search ended, and then once from the base. */

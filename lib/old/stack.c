@@ -8,6 +8,7 @@ int old_stack(struct seam_space *space, uint64_t start, uint64_t len)
 	struct area area = { .start = start, .end = end };
 	struct attr attr = { .flags = SEAM_VM_READ | SEAM_VM_WRITE | SEAM_VM_GROWSDOWN |
 				      OLD_VM_MAY | space->mm.def_flags };
+	struct spot spot;
 	int err;
 
 	if (start & (page_size(space) - 1) || start >= end || end > space->user_end)
@@ -23,6 +24,7 @@ int old_stack(struct seam_space *space, uint64_t start, uint64_t len)
 	area.attr = area_intern(space, &attr);
 	if (!area.attr)
 		return -SEAM_EALLOC;
-	err = area_insert(space, &area, NULL);
-	return err ? err : old_attach_anon(space, start);
+	spot.area = area;
+	err = area_insert(space, &area, &spot.cursor);
+	return err ? err : old_attach_anon(space, &spot);
 }

@@ -46,24 +46,22 @@ static int shared_anon(struct seam_space *space, const struct spot *spot, uint32
 	return err;
 }
 
-int old_attach_anon(struct seam_space *space, uint64_t addr)
+int old_attach_anon(struct seam_space *space, struct spot *spot)
 {
-	struct area touched;
-	struct spot spot;
+	struct area touched = spot->area;
 	int err;
 
-	spot_find(space, addr, &spot);
-	if (!rule(space, SEAM_RULE_anon_vma) || spot.area.anon)
+	if (touched.anon || !rule(space, SEAM_RULE_anon_vma))
 		return 0;
-	touched = spot.area;
-	err = shared_anon(space, &spot, &touched.anon);
+	err = shared_anon(space, spot, &touched.anon);
 	if (err)
 		return err;
 	if (!touched.anon)
 		touched.anon = area_new_anon(space);
 	if (!touched.anon)
 		return -SEAM_EALLOC;
-	return area_store(space, &spot.cursor, &touched);
+	spot->area = touched;
+	return area_store(space, &spot->cursor, &touched);
 }
 
 int old_fault_in(struct seam_space *space, uint64_t start)
@@ -77,7 +75,7 @@ int old_fault_in(struct seam_space *space, uint64_t start)
 	if (!(flags & (SEAM_VM_READ | SEAM_VM_WRITE)))
 		return rule(space, SEAM_RULE_lock_faults) ? -SEAM_EFAULT : 0;
 	if ((flags & (SEAM_VM_WRITE | SEAM_VM_SHARED)) == SEAM_VM_WRITE)
-		return old_attach_anon(space, start);
+		return old_attach_anon(space, &spot);
 	return 0;
 }
 
@@ -94,10 +92,9 @@ static int grow_down(struct seam_space *space, struct spot *spot, uint64_t addr)
 	if (flags & SEAM_VM_LOCKED && !rule(space, SEAM_RULE_lock_capable) &&
 	    old_check_locked(space, grown))
 		return -SEAM_EFAULT;
-	err = old_attach_anon(space, spot->area.start);
+	err = old_attach_anon(space, spot);
 	if (err)
 		return err;
-	spot_find(space, spot->area.start, spot);
 	area = spot->area;
 	area.pgoff = area_offset_at(space, &area, addr);
 	area.start = addr;
@@ -144,7 +141,7 @@ int old_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write, 
 		if (!allowed(space, &spot.area, write))
 			return -SEAM_EFAULT;
 		if (attaches(space, &spot.area, write)) {
-			err = old_attach_anon(space, at);
+			err = old_attach_anon(space, &spot);
 			if (err)
 				return err;
 		}

@@ -20,6 +20,7 @@ struct steps {
 	bool by_tree;		/* up to 2.4.9: the list is searched until there are 32 areas */
 	unsigned int nr_cached; /* a power of two */
 	uint32_t cached[MAX_CACHED]; /* areas found last */
+	uint32_t last; /* the node that was looked at last: the next edit is mostly of its area */
 	struct seam_steps count;
 };
 
@@ -49,6 +50,14 @@ void steps_free(struct seam_space *space)
 static bool keeps_tree(const struct steps *steps)
 {
 	return steps->kind != TREE_NONE && steps->kind != TREE_MAPLE;
+}
+
+/* The node of the area that starts at @start. */
+static uint32_t node_of(struct steps *steps, uint64_t start)
+{
+	if (!steps->last || node_at(&steps->tree, steps->last)->start != start)
+		steps->last = tree_seek(&steps->tree, start);
+	return steps->last;
 }
 
 bool steps_area_inserted(struct seam_space *space, const struct area *area)
@@ -83,7 +92,8 @@ void steps_area_removed(struct seam_space *space, const struct area *area)
 
 	if (!keeps_tree(steps))
 		return;
-	id = tree_seek(&steps->tree, area->start);
+	id = node_of(steps, area->start);
+	steps->last = 0;
 	for (unsigned int i = 0; i < steps->nr_cached; i++)
 		if (steps->cached[i] == id)
 			steps->cached[i] = 0;
@@ -102,7 +112,7 @@ void steps_area_stored(struct seam_space *space, const struct area *before,
 	if (!keeps_tree(space->steps) ||
 	    (before->start == after->start && before->end == after->end))
 		return;
-	id = tree_seek(tree, before->start);
+	id = node_of(space->steps, before->start);
 	node_at(tree, id)->start = after->start;
 	node_at(tree, id)->end = after->end;
 	tree_refresh_gaps(tree, id);
@@ -130,47 +140,53 @@ static uint64_t list_steps(const struct seam_space *space, uint64_t addr)
 	return nr;
 }
 
-/* Nodes compared on the way down; with @stop the walk ends at the area that holds @addr. */
-static uint64_t tree_steps(const struct tree *tree, uint64_t addr, bool stop)
+/*
+ * Nodes compared on the way down; with @stop the walk ends at the area that holds @addr.
+ * *ret_found: with @stop, the area that holds @addr or is the next above it; 0 none.
+ */
+static uint64_t tree_steps(const struct tree *tree, uint64_t addr, bool stop, uint32_t *ret_found)
 {
 	uint64_t nr = 0;
 
-	for (uint32_t id = tree->root; id; nr++) {
+	*ret_found = 0;
+	for (uint32_t id = tree->root; id;) {
 		const struct node *node = node_at(tree, id);
+		bool above = node->end > addr;
 
-		if (stop && node->start <= addr && node->end > addr)
-			return nr + 1;
-		id = node->child[node->end > addr ? LEFT : RIGHT];
+		nr++;
+		if (above) {
+			*ret_found = id;
+			if (stop && node->start <= addr)
+				return nr;
+		}
+		id = node->child[above ? LEFT : RIGHT];
 	}
 	return nr;
-}
-
-static uint64_t search_steps(const struct seam_space *space, uint64_t addr, bool stop)
-{
-	if (space->steps->kind == TREE_MAPLE)
-		return maple_levels(space);
-	return space->steps->by_tree ? tree_steps(&space->steps->tree, addr, stop)
-				     : list_steps(space, addr);
 }
 
 void steps_count_find(const struct seam_space *space, uint64_t addr)
 {
 	struct steps *steps = space->steps;
 	const struct tree *tree = &steps->tree;
+	uint64_t nr;
 	uint32_t id;
 
-	if (keeps_tree(steps)) {
-		for (unsigned int i = 0; i < steps->nr_cached; i++) {
-			id = steps->cached[i];
-			if (id && node_at(tree, id)->start <= addr && node_at(tree, id)->end > addr)
-				return;
-		}
-		id = tree_seek(tree, addr);
-		if (id)
-			steps->cached[(addr >> space->arch->huge_shift) & (steps->nr_cached - 1)] =
-				id;
+	if (!keeps_tree(steps)) {
+		steps->count.find += steps->kind == TREE_MAPLE ? maple_levels(space) : 0;
+		return;
 	}
-	steps->count.find += search_steps(space, addr, true);
+	for (unsigned int i = 0; i < steps->nr_cached; i++) {
+		id = steps->cached[i];
+		if (id && node_at(tree, id)->start <= addr && node_at(tree, id)->end > addr) {
+			steps->last = id;
+			return;
+		}
+	}
+	nr = tree_steps(tree, addr, true, &id);
+	steps->count.find += steps->by_tree ? nr : list_steps(space, addr);
+	if (id)
+		steps->cached[(addr >> space->arch->huge_shift) & (steps->nr_cached - 1)] = id;
+	steps->last = id;
 }
 
 /* Behind the first page the area is in the cache, where there is one. */
@@ -179,15 +195,20 @@ void steps_count_find_pages(const struct seam_space *space, uint64_t addr, uint6
 	if (keeps_tree(space->steps))
 		steps_count_find(space, addr);
 	else
-		space->steps->count.find += nr * search_steps(space, addr, true);
+		space->steps->count.find += nr * maple_levels(space);
 }
 
 void steps_count_insert(const struct seam_space *space, uint64_t addr)
 {
 	struct steps *steps = space->steps;
+	uint32_t id;
 
-	/* the list of prepared links ends at an area that holds @addr; find_vma_prev goes on */
-	steps->count.insert += search_steps(space, addr, steps->kind != TREE_AVL);
+	if (!keeps_tree(steps))
+		steps->count.insert += steps->kind == TREE_MAPLE ? maple_levels(space) : 0;
+	else if (!steps->by_tree)
+		steps->count.insert += list_steps(space, addr);
+	else /* the walk for links ends at an area that holds @addr; find_vma_prev goes on */
+		steps->count.insert += tree_steps(&steps->tree, addr, steps->kind != TREE_AVL, &id);
 }
 
 void steps_count_placement(const struct seam_space *space, uint64_t nr)

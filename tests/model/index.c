@@ -27,6 +27,7 @@ int linear_split(struct linear *linear, struct cursor *cursor, uint64_t at, uint
 int linear_store(struct linear *linear, struct cursor *cursor, const struct area *area);
 bool linear_gap_highest(const struct linear *linear, uint64_t len, uint64_t lo, uint64_t hi,
 			uint64_t *ret_start, uint64_t *ret_end);
+uint64_t linear_largest_gap(const struct linear *linear, uint64_t lo, uint64_t hi);
 bool linear_gap_lowest(const struct linear *linear, uint64_t len, uint64_t lo, uint64_t hi,
 		       uint64_t *ret_start, uint64_t *ret_end);
 
@@ -301,6 +302,21 @@ static const char *try_store(struct index *tree, struct linear *array, const str
 	return same_area(&now, &array->areas[b.slot]) ? NULL : "the cursor after a store";
 }
 
+static const char *try_count(const struct index *tree, const struct linear *array, uint64_t lo,
+			     uint64_t hi)
+{
+	struct cursor a[2], b[2];
+
+	if (lo > hi)
+		return NULL;
+	index_seek(tree, lo, &a[0]);
+	index_seek(tree, hi, &a[1]);
+	linear_seek(array, lo, &b[0]);
+	linear_seek(array, hi, &b[1]);
+	return index_between(tree, &a[0], &a[1]) == b[1].slot - b[0].slot ? NULL
+									  : "the areas between";
+}
+
 static const char *try_gaps(const struct index *tree, const struct linear *array,
 			    const struct arena *arena)
 {
@@ -321,7 +337,9 @@ static const char *try_gaps(const struct index *tree, const struct linear *array
 	found[1] = linear_gap_lowest(array, len, lo, hi, &start[1], &end[1]);
 	if (found[0] != found[1] || (found[0] && (start[0] != start[1] || end[0] != end[1])))
 		return "the lowest gap";
-	return NULL;
+	if (index_largest_gap(tree, lo, hi) != linear_largest_gap(array, lo, hi))
+		return "the largest gap";
+	return try_count(tree, array, lo, hi);
 }
 
 static const char *one_call(struct index *tree, struct linear *array, const struct arena *arena,

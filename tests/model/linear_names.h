@@ -20,3 +20,5 @@
 #define index_split linear_split
 #define index_step linear_step
 #define index_on_area linear_on_area
+#define index_between linear_between
+#define index_largest_gap linear_largest_gap
