@@ -4,10 +4,11 @@
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "trace/maps_line.h"
 
 #define PAGE_SHIFT 12
 #define VSYSCALL UINT64_C(0xffffffffff600000)
@@ -49,19 +50,6 @@ struct core {
 	uint64_t left_out; /* files' ranges without a segment */
 };
 
-static int fail(struct core *core, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static int fail(struct core *core, const char *format, ...)
-{
-	va_list args;
-
-	memset(core->error, 0, sizeof(*core->error));
-	va_start(args, format);
-	vsnprintf(core->error->text, sizeof(core->error->text), format, args);
-	va_end(args);
-	return -EINVAL;
-}
-
 static bool holds(const struct core *core, uint64_t offset, uint64_t size)
 {
 	return offset <= core->size && size <= core->size - offset;
@@ -91,26 +79,30 @@ static int find_segments(struct core *core)
 
 	if (!holds(core, 0, EI_NIDENT) ||
 	    (core->data[EI_CLASS] != ELFCLASS32 && core->data[EI_CLASS] != ELFCLASS64))
-		return fail(core, "byte %d: not an ELF class; expected 1 or 2", EI_CLASS);
+		return trace_fail(core->error, 0, "byte %d: not an ELF class; expected 1 or 2",
+				  EI_CLASS);
 	layout = core->layout = core->data[EI_CLASS] == ELFCLASS32 ? &layout_32 : &layout_64;
 	core->big_endian = core->data[EI_DATA] == ELFDATA2MSB;
 	if (!holds(core, 0, layout->header))
-		return fail(core, "cut off in its ELF header: expected %d bytes", layout->header);
+		return trace_fail(core->error, 0, "cut off in its ELF header: expected %d bytes",
+				  layout->header);
 	core->first = get_word(core, layout->phoff);
 	core->nr = get(core, layout->phnum, 2);
 	if (core->nr == PN_XNUM) {
 		sections = get_word(core, layout->shoff);
 		if (!holds(core, sections, layout->section))
-			return fail(core, "the number of its segments lies behind its end");
+			return trace_fail(core->error, 0,
+					  "the number of its segments lies behind its end");
 		core->nr = get(core, sections + layout->sh_info, 4);
 	}
 	if (get(core, layout->phentsize, 2) != layout->segment)
-		return fail(core, "byte %d: a segment's entry has %d bytes; expected %d",
-			    layout->phentsize, (int)get(core, layout->phentsize, 2),
-			    layout->segment);
+		return trace_fail(
+			core->error, 0, "byte %d: a segment's entry has %d bytes; expected %d",
+			layout->phentsize, (int)get(core, layout->phentsize, 2), layout->segment);
 	if (!core->nr || !holds(core, core->first, core->nr * layout->segment))
-		return fail(core, "cut off: %" PRIu64 " segments at byte %" PRIu64 " expected",
-			    core->nr, core->first);
+		return trace_fail(core->error, 0,
+				  "cut off: %" PRIu64 " segments at byte %" PRIu64 " expected",
+				  core->nr, core->first);
 	return 0;
 }
 
@@ -138,10 +130,10 @@ static int add_segment(struct core *core, uint64_t index)
 		return 0;
 	if (start + size < start || start < last) {
 		if (!core->skip_bad)
-			return fail(core,
-				    "segment %" PRIu64 " at byte %" PRIu64 ": 0x%" PRIx64
-				    ", 0x%" PRIx64 " bytes: expected above 0x%" PRIx64,
-				    index, at, start, size, last);
+			return trace_fail(core->error, 0,
+					  "segment %" PRIu64 " at byte %" PRIu64 ": 0x%" PRIx64
+					  ", 0x%" PRIx64 " bytes: expected above 0x%" PRIx64,
+					  index, at, start, size, last);
 		snapshot->bad_lines++;
 		return 0;
 	}
@@ -183,9 +175,7 @@ static int set_file(struct core *core, uint64_t start, uint64_t offset, const ch
 	area->area.file = snapshot_text(core->snapshot, name, strlen(name), &area->name);
 	area->inode = area->area.file; /* one path, one file: what belongs together is told by it */
 	area->area.pgoff = offset >> PAGE_SHIFT;
-	if (!strncmp(name, "/dev/zero", 9) || !strncmp(name, "/memfd:", 7) ||
-	    !strncmp(name, "/SYSV", 5) || !strncmp(name, "/dev/shm/", 9))
-		area->area.traits |= SEAM_TRAIT_SHMEM;
+	area->area.traits = maps_name_traits(name);
 	return area->area.file ? 0 : -ENOMEM;
 }
 
@@ -195,15 +185,16 @@ static int read_files(struct core *core, uint64_t at, uint64_t size)
 	uint64_t word = core->layout->word, end = at + size, names, nr, page;
 
 	if (size < 2 * word)
-		return fail(core, "byte %" PRIu64 ": the list of files (NT_FILE) is too short", at);
+		return trace_fail(core->error, 0,
+				  "byte %" PRIu64 ": the list of files (NT_FILE) is too short", at);
 	nr = get_word(core, at);
 	page = get_word(core, at + word);
 	at += 2 * word;
 	if (nr > (end - at) / (3 * word))
-		return fail(core,
-			    "byte %" PRIu64 ": %" PRIu64 " files (NT_FILE) do not fit its %" PRIu64
-			    " bytes",
-			    at, nr, size);
+		return trace_fail(core->error, 0,
+				  "byte %" PRIu64 ": %" PRIu64
+				  " files (NT_FILE) do not fit its %" PRIu64 " bytes",
+				  at, nr, size);
 	names = at + nr * 3 * word;
 	core->files_seen = true;
 	for (; nr; nr--, at += 3 * word) {
@@ -212,7 +203,8 @@ static int read_files(struct core *core, uint64_t at, uint64_t size)
 		int r;
 
 		if (!stop)
-			return fail(core, "byte %" PRIu64 ": a file's name does not end", names);
+			return trace_fail(core->error, 0,
+					  "byte %" PRIu64 ": a file's name does not end", names);
 		r = set_file(core, get_word(core, at), get_word(core, at + 2 * word) * page, name);
 		if (r)
 			return r;
@@ -247,8 +239,9 @@ static int read_notes(struct core *core, uint64_t at, uint64_t size)
 
 		at += sizeof(Elf64_Nhdr);
 		if (aligned(name) > end - at || desc > end - at - aligned(name))
-			return fail(core, "byte %" PRIu64 ": a note is longer than its segment",
-				    at);
+			return trace_fail(core->error, 0,
+					  "byte %" PRIu64 ": a note is longer than its segment",
+					  at);
 		at += aligned(name);
 		if (type == NT_FILE && name == 5)
 			r = read_files(core, at, desc);
@@ -295,7 +288,8 @@ static int read_areas(struct core *core)
 		return -ENOMEM;
 	r = read_segments(core, PT_LOAD);
 	if (!r && !snapshot->nr_areas)
-		r = fail(core, "none of its %" PRIu64 " segments is memory (PT_LOAD)", core->nr);
+		r = trace_fail(core->error, 0,
+			       "none of its %" PRIu64 " segments is memory (PT_LOAD)", core->nr);
 	if (!r)
 		r = read_segments(core, PT_NOTE);
 	return r;

@@ -48,11 +48,11 @@ static int begin_life(struct trace *trace, const struct event *event)
 	struct data_state *s = trace->state;
 
 	if (event->space != s->nr_lives)
-		return trace_fail(trace, 0,
+		return trace_fail(&trace->error, 0,
 				  "block %" PRIu32 ": space %" PRIu32 " where %" PRIu32 " was due",
 				  event->line, event->space, s->nr_lives);
 	if (event->born > BORN_FORK || (event->born == BORN_FORK && !space_lives(s, event->arg[0])))
-		return trace_fail(trace, 0,
+		return trace_fail(&trace->error, 0,
 				  "block %" PRIu32 ": space %" PRIu32
 				  " of a parent that does not live",
 				  event->line, event->space);
@@ -70,7 +70,7 @@ static int check_event(struct trace *trace, const struct event *event)
 	if (event->kind == EVENT_SPACE)
 		return begin_life(trace, event);
 	if (!space_lives(s, event->space))
-		return trace_fail(trace, 0,
+		return trace_fail(&trace->error, 0,
 				  "block %" PRIu32 ": an event of space %" PRIu32
 				  ", which does not live",
 				  event->line, event->space);
@@ -79,7 +79,8 @@ static int check_event(struct trace *trace, const struct event *event)
 		s->lives[event->space].lives = false;
 	if ((event->kind == EVENT_COMM && (!event->text || strlen(event->text) >= MAX_COMM)) ||
 	    (event->kind == EVENT_CHANGE && event->arg[0] >= event->arg[1]))
-		return trace_fail(trace, 0, "block %" PRIu32 ": a damaged record", event->line);
+		return trace_fail(&trace->error, 0, "block %" PRIu32 ": a damaged record",
+				  event->line);
 	return 1;
 }
 

@@ -14,7 +14,7 @@ struct importer {
 	const char *format; /* struct trace_facts, format */
 	int (*open)(struct trace *trace);
 	int (*next)(struct trace *trace, struct event *ret_event);
-	/* NULL: what trace_add_file and trace_add_stack have kept */
+	/* NULL: what trace_add_file and the stacks have kept */
 	const struct trace_file *(*file)(const struct trace *trace, uint32_t id);
 	const char *(*stack)(const struct trace *trace, uint32_t id);
 	void (*close)(struct trace *trace); /* also after an open that failed */
@@ -37,9 +37,6 @@ struct trace {
 
 /* Frees what all importers share. */
 void trace_free(struct trace *trace);
-/* Notes what is wrong at @line (0: no line). Returns -EINVAL. */
-int trace_fail(struct trace *trace, uint64_t line, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
 /* Says that something is missing, once for each text. */
 void trace_incomplete(struct trace *trace, const char *reason);
 /* A new file; the id, or 0 without memory. @path is copied. */

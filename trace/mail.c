@@ -175,7 +175,7 @@ static int mail_open(struct trace *trace)
 
 	free(excerpt.decoded);
 	if (!r && !excerpt.nr_lines)
-		r = trace_fail(trace, 0,
+		r = trace_fail(&trace->error, 0,
 			       "no calls in this text; expected lines of strace (maps that "
 			       "stand in it are read by seam show)");
 	if (r) {

@@ -5,8 +5,6 @@
  * twice, overlap or be empty, and that is mended here once for everyone behind.
  */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,21 +52,6 @@ struct reader {
 	uint64_t last_offset; /* of the last entry, as printed */
 };
 
-static int fail(struct reader *reader, uint64_t line, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int fail(struct reader *reader, uint64_t line, const char *format, ...)
-{
-	va_list args;
-
-	memset(reader->error, 0, sizeof(*reader->error));
-	reader->error->line = line;
-	va_start(args, format);
-	vsnprintf(reader->error->text, sizeof(reader->error->text), format, args);
-	va_end(args);
-	return -EINVAL;
-}
-
 /* A line that cannot be read: among prose it is prose. */
 static int bad_line(struct reader *reader, const char *at, const char *end, const char *expected)
 {
@@ -80,8 +63,8 @@ static int bad_line(struct reader *reader, const char *at, const char *end, cons
 		reader->snapshot->bad_lines++;
 		return 0;
 	}
-	return fail(reader, reader->line, "'%.*s': expected %s", (int)(len > 60 ? 60 : len), at,
-		    expected);
+	return trace_fail(reader->error, reader->line, "'%.*s': expected %s",
+			  (int)(len > 60 ? 60 : len), at, expected);
 }
 
 /* The device and inode, or the path where there are none; 0 for no file. */
@@ -212,9 +195,9 @@ static int add_area(struct reader *reader, const struct maps_line *line)
 	if (word_is(line->name, line->name_len, "[vsyscall]") || line->start == VSYSCALL)
 		return 0;
 	if (word_is(line->name, line->name_len, "[rollup]"))
-		return fail(reader, reader->line,
-			    "this is smaps_rollup: sums and no areas; expected "
-			    "smaps");
+		return trace_fail(reader->error, reader->line,
+				  "this is smaps_rollup: sums and no areas; expected "
+				  "smaps");
 	r = fill_file(reader, &area, line);
 	if (r)
 		return r;
@@ -521,9 +504,9 @@ static int finish(struct reader *reader)
 
 	largest_excerpt(reader, &first, &nr);
 	if (!nr)
-		return fail(reader, 0,
-			    "no line of maps found; expected lines like "
-			    "00400000-00452000 r-xp 00000000 08:02 173521 /bin/cat");
+		return trace_fail(reader->error, 0,
+				  "no line of maps found; expected lines like "
+				  "00400000-00452000 r-xp 00000000 08:02 173521 /bin/cat");
 	flags = all_flags(reader, reader->entries + first, &nr);
 	snapshot->areas = calloc(nr, sizeof(*snapshot->areas));
 	if (!snapshot->areas)
@@ -562,21 +545,22 @@ int snapshot_from_text(const struct source *source, bool skip_bad, struct snapsh
 	int r;
 
 	if (source->kind == SOURCE_UNKNOWN)
-		return fail(&reader, source->line,
-			    source->size ? "not a map: expected lines like "
-					   "00400000-00452000 r-xp 00000000 08:02 173521 /bin/cat"
-					 : "empty: expected maps");
+		return trace_fail(ret_error, source->line,
+				  source->size
+					  ? "not a map: expected lines like "
+					    "00400000-00452000 r-xp 00000000 08:02 173521 /bin/cat"
+					  : "empty: expected maps");
 	if (!holds_maps(source->kind))
-		return fail(&reader, source->line,
-			    "this is %s; expected maps, smaps or a text in "
-			    "which they stand",
-			    source_kind_name(source->kind));
+		return trace_fail(ret_error, source->line,
+				  "this is %s; expected maps, smaps or a text in "
+				  "which they stand",
+				  source_kind_name(source->kind));
 	if (source->kind == SOURCE_HS_ERR) {
 		if (!hs_err_section(source, &section, &reader.line))
-			return fail(&reader, 0,
-				    "this is %s without its map: expected a line "
-				    "'Dynamic libraries:'",
-				    source_kind_name(source->kind));
+			return trace_fail(ret_error, 0,
+					  "this is %s without its map: expected a line "
+					  "'Dynamic libraries:'",
+					  source_kind_name(source->kind));
 		reader.source = &section;
 	}
 	r = read_lines(&reader);

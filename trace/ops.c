@@ -27,8 +27,8 @@ struct word {
 struct ops_state {
 	const char *at, *end;
 	uint64_t line;
-	uint32_t
-		*events; /* of each operation as written: its number among the events, 0 left out */
+	/* of each operation as written: its number among the events, 0 left out */
+	uint32_t *events;
 	uint32_t nr_written, room_written, nr_events;
 	uint32_t nr_spaces; /* begun */
 	uint32_t forked;    /* 1 + the parent of a space to begin; 0 none */
@@ -128,7 +128,7 @@ static int fail_word(struct trace *trace, const struct word *word, const char *e
 {
 	struct ops_state *s = trace->state;
 
-	return trace_fail(trace, s->line, "'%.*s': expected %s",
+	return trace_fail(&trace->error, s->line, "'%.*s': expected %s",
 			  (int)(word->len > 40 ? 40 : word->len), word->at, expected);
 }
 
@@ -253,9 +253,10 @@ static int read_space(struct trace *trace, const char **at, const char *end, str
 	if (!scan_char(at, end, '['))
 		return 0;
 	if (!scan_decimal(at, end, &space) || !scan_char(at, end, ']'))
-		return trace_fail(trace, s->line, "expected [N], the number of a space");
+		return trace_fail(&trace->error, s->line, "expected [N], the number of a space");
 	if (space >= s->nr_spaces)
-		return trace_fail(trace, s->line, "[%llu]: expected a space that a fork has made",
+		return trace_fail(&trace->error, s->line,
+				  "[%llu]: expected a space that a fork has made",
 				  (unsigned long long)space);
 	event->space = (uint32_t)space;
 	return 0;
@@ -278,9 +279,10 @@ static int read_operation(struct trace *trace, const char *at, const char *end, 
 		return r;
 	nr = split_words(at, end, words, MAX_WORDS);
 	if (!nr)
-		return trace_fail(trace, s->line, "expected an operation behind the space");
+		return trace_fail(&trace->error, s->line, "expected an operation behind the space");
 	if (s->ended[event->space])
-		return trace_fail(trace, s->line, "an operation of a space that an exit has ended");
+		return trace_fail(&trace->error, s->line,
+				  "an operation of a space that an exit has ended");
 	if (nr == 1 && word_is(words[0].at, words[0].len, "exit")) {
 		s->ended[event->space] = true;
 		event->kind = EVENT_END;
@@ -291,7 +293,7 @@ static int read_operation(struct trace *trace, const char *at, const char *end, 
 		return fail_word(trace, &words[0], "the name of an operation (docs/ops.md)");
 	if (nr - 1 < min_args(call) || nr - 1 > trace_call_args((unsigned int)call))
 		return trace_fail(
-			trace, s->line, "%s: expected %d arguments, found %s%d",
+			&trace->error, s->line, "%s: expected %d arguments, found %s%d",
 			trace_call_name((unsigned int)call), trace_call_args((unsigned int)call),
 			nr > MAX_WORDS ? "over " : "", nr > MAX_WORDS ? MAX_WORDS - 1 : nr - 1);
 	event->kind = EVENT_CALL;
@@ -320,7 +322,7 @@ static int read_comment(struct trace *trace, const char *at, const char *end)
 		return 0;
 	scan_blanks(&at, end);
 	if (!scan_decimal(&at, end, &every) || at != end || every > UINT32_MAX)
-		return trace_fail(trace, s->line, "#map-every: expected a decimal number");
+		return trace_fail(&trace->error, s->line, "#map-every: expected a decimal number");
 	trace->facts.map_every = (uint32_t)every;
 	return 0;
 }

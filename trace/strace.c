@@ -35,7 +35,7 @@ int strace_expected(struct strace *s, struct slice found, const char *expected)
 {
 	size_t len = (size_t)(found.end - found.at);
 
-	return trace_fail(s->trace, strace_source_line(s, s->line), "'%.*s': expected %s",
+	return trace_fail(&s->trace->error, strace_source_line(s, s->line), "'%.*s': expected %s",
 			  (int)(len > 80 ? 80 : len), found.at, expected);
 }
 

@@ -124,14 +124,13 @@ void trace_close(struct trace *trace)
 	free(trace);
 }
 
-int trace_fail(struct trace *trace, uint64_t line, const char *format, ...)
+int trace_fail(struct trace_error *error, uint64_t line, const char *format, ...)
 {
 	va_list args;
 
-	memset(&trace->error, 0, sizeof(trace->error));
-	trace->error.line = line;
+	*error = (struct trace_error) { .line = line };
 	va_start(args, format);
-	vsnprintf(trace->error.text, sizeof(trace->error.text), format, args);
+	vsnprintf(error->text, sizeof(error->text), format, args);
 	va_end(args);
 	return -EINVAL;
 }

@@ -58,6 +58,9 @@ struct trace_error {
 	uint64_t line, byte; /* 1-based line; 0: not a text */
 	char text[256];	     /* what was found and what was expected */
 };
+/* Says what is wrong at @line (0: no line). Returns -EINVAL. */
+int trace_fail(struct trace_error *error, uint64_t line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 struct trace;
 
