@@ -7,10 +7,19 @@
 
 #include "findings/causes.h"
 
-/* A group that makes up so much of a map is what the map is about. */
-#define MAJOR_SHARE 0.5
-/* Once a map is about something, what makes this share of it is worth a line too. */
+/*
+ * What is worth saying. An ordinary program has 40 to 850 areas, of which a few stacks or reserves
+ * could be fewer, and nobody would notice. So a remedy is offered
+ *  - when it leaves at least GROUP_AREAS fewer,
+ *  - for a group that makes MINOR_SHARE of the map, or whose remedy saves MUCH by itself,
+ *  - when the groups with remedies together make MAJOR_SHARE of the map, so that it is about them,
+ *    or one saves MUCH, or the count presses upon its limit (PRESSURE_FELT),
+ *  - and never for a process with less than SMALL_MAP areas: an empty C program has 23.
+ */
 #define MINOR_SHARE 0.125
+#define MAJOR_SHARE 0.5
+#define MUCH 1024 /* a 64th of the usual limit */
+#define SMALL_MAP 32
 
 static const struct remedy *const tables[] = {
 	remedies_of_code,  remedies_of_glibc,	 remedies_of_jemalloc,
@@ -127,21 +136,38 @@ static int add_row(struct findings *findings, const struct remedy_row *row)
 	return 0;
 }
 
-static bool is_offered(const struct findings *findings, const struct remedy *remedy,
-		       const struct group_row *group, double least_share)
+static bool presses(const struct findings *findings)
 {
-	bool presses = findings->pressure >= PRESSURE_FELT;
+	return findings->pressure >= PRESSURE_FELT;
+}
 
-	if (!presses &&
-	    (remedy->for_pressure || group->areas < least_share * findings->snapshot->nr_areas))
+static uint64_t saved(const struct findings *findings, const struct remedy_row *row)
+{
+	return findings->snapshot->nr_areas - row->areas_after;
+}
+
+static bool fits(const struct findings *findings, const struct remedy *remedy,
+		 const struct group_row *group)
+{
+	if (remedy->for_pressure && !presses(findings))
 		return false;
 	if (remedy->only_flags && group->flags & ~remedy->only_flags)
 		return false;
 	return !remedy->fits || remedy->fits(findings, group);
 }
 
-/* Offers all remedies for groups of at least this share of the map, or any when it presses. */
-static int offer(struct findings *findings, double least_share)
+static bool is_offered(const struct findings *findings, const struct remedy_row *row,
+		       const struct group_row *group)
+{
+	if (row->remedy->for_pressure)
+		return true;
+	if (saved(findings, row) < GROUP_AREAS)
+		return false;
+	return presses(findings) || saved(findings, row) >= MUCH ||
+	       (double)group->areas >= MINOR_SHARE * (double)findings->snapshot->nr_areas;
+}
+
+static int offer(struct findings *findings)
 {
 	for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
 		for (const struct remedy *remedy = tables[t]; remedy->name; remedy++) {
@@ -149,11 +175,10 @@ static int offer(struct findings *findings, double least_share)
 			struct remedy_row row = { .remedy = remedy, .group = remedy->group };
 			int r;
 
-			if (!group || !is_offered(findings, remedy, group, least_share))
+			if (!group || !fits(findings, remedy, group))
 				continue;
 			count_after(findings, remedy, &row);
-			if (!remedy->for_pressure &&
-			    row.areas_after + GROUP_AREAS > findings->snapshot->nr_areas)
+			if (!is_offered(findings, &row, group))
 				continue;
 			r = add_row(findings, &row);
 			if (r)
@@ -161,6 +186,29 @@ static int offer(struct findings *findings, double least_share)
 		}
 	}
 	return 0;
+}
+
+/* Whether the map is about what the offered remedies are for. */
+static bool is_worth_saying(const struct findings *findings)
+{
+	bool counted[NR_GROUPS] = { false };
+	uint64_t areas = 0;
+
+	if (presses(findings))
+		return true;
+	/* a text may be a piece of a map */
+	if (findings->snapshot->nr_areas < SMALL_MAP && findings->snapshot->pid > 0)
+		return false;
+	for (size_t i = 0; i < findings->nr_remedies; i++) {
+		const struct remedy_row *row = &findings->remedies[i];
+
+		if (saved(findings, row) >= MUCH)
+			return true;
+		if (!counted[row->group])
+			areas += findings_group(findings, row->group)->areas;
+		counted[row->group] = true;
+	}
+	return (double)areas >= MAJOR_SHARE * (double)findings->snapshot->nr_areas;
 }
 
 static int fewer_left(const void *left, const void *right)
@@ -174,12 +222,10 @@ static int fewer_left(const void *left, const void *right)
 
 int remedies_find(struct findings *findings)
 {
-	int r = offer(findings, MAJOR_SHARE);
+	int r = offer(findings);
 
-	if (!r && findings->nr_remedies) {
+	if (!r && !is_worth_saying(findings))
 		findings->nr_remedies = 0;
-		r = offer(findings, MINOR_SHARE);
-	}
 	if (!r && findings->nr_remedies)
 		qsort(findings->remedies, findings->nr_remedies, sizeof(*findings->remedies),
 		      fewer_left);
