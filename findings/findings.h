@@ -85,7 +85,8 @@ struct remedy_row {
 	const struct remedy *remedy;
 	enum group group;
 	uint64_t areas_after;
-	bool exact; /* false: what the source hides may keep some more apart */
+	size_t rank; /* in the order of the tables */
+	bool exact;  /* false: what the source hides may keep some more apart */
 };
 
 struct findings {

@@ -38,7 +38,6 @@ static const struct recogniser {
 	void (*find)(struct shapes *s);
 } recognisers[] = {
 	{ GROUP_elf_segments, shape_elf_segments },
-	{ GROUP_guard_marker, shape_guard_marker },
 	{ GROUP_jit_dual, shape_jit_dual },
 	{ GROUP_jit_wx, shape_jit_wx },
 	{ GROUP_thread_stack, shape_thread_stack },
@@ -58,6 +57,8 @@ static const struct recogniser {
 	{ GROUP_one_page_maps, shape_one_page_maps },
 	{ GROUP_fork_leftover, shape_fork_leftover },
 	{ GROUP_touched_apart, shape_touched_apart },
+	/* markers cost no area: they tell what areas are for when nothing tells why they are apart */
+	{ GROUP_guard_marker, shape_guard_marker },
 	{ GROUP_aligned_chunks, shape_aligned_chunks },
 	{ GROUP_other, shape_other },
 };

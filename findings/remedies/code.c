@@ -151,9 +151,20 @@ const struct remedy remedies_of_code[] = {
 	{
 		.name = "undo-advice",
 		.group = GROUP_lock_stripes,
-		.what = "lock the region whole, or munlock the pieces",
-		.source = "mlock(2)",
+		.what = "munlock the pieces",
+		.source = "mlock(2); measured here",
+		.confirmed = true,
 		.drops = SEAM_CAUSE(flags),
+		.drops_flags = LOCKS,
+	},
+	{
+		.name = "one-advice",
+		.group = GROUP_lock_stripes,
+		.what = "lock the region whole by one mlock, before it is touched piece by piece",
+		.source = "mlock(2); measured here",
+		.confirmed = true,
+		.anew = true,
+		.drops = SEAM_CAUSE(flags) | HISTORY,
 		.drops_flags = LOCKS,
 	},
 	{
@@ -175,6 +186,17 @@ const struct remedy remedies_of_code[] = {
 		.anew = true,
 		.drops = SEAM_CAUSE(shared) | SEAM_CAUSE(flags) | SEAM_CAUSE(file) |
 			 SEAM_CAUSE(offset) | HISTORY,
+	},
+	{
+		.name = "map-once",
+		.group = GROUP_shared_anon_per_map,
+		.what = "make one shared object (a memfd, one larger segment) and hand out pieces "
+			"of "
+			"it: each object keeps its mapping apart",
+		.source = "the join predicate; measured here",
+		.confirmed = true,
+		.anew = true,
+		.drops = SEAM_CAUSE(file) | SEAM_CAUSE(offset) | SEAM_CAUSE(close),
 	},
 	{
 		.name = "map-in-order",

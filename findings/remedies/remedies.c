@@ -76,6 +76,8 @@ static struct seam_area evened(const struct findings *findings, const struct rem
 		area.uffd = left->uffd;
 	if (remedy->drops & SEAM_CAUSE(name))
 		area.name = left->name;
+	if (remedy->drops & SEAM_CAUSE(close))
+		area.traits &= ~SEAM_TRAIT_CLOSE;
 	return area;
 }
 
@@ -131,7 +133,9 @@ static int add_row(struct findings *findings, const struct remedy_row *row)
 
 	if (!rows)
 		return -ENOMEM;
-	rows[findings->nr_remedies++] = *row;
+	rows[findings->nr_remedies] = *row;
+	rows[findings->nr_remedies].rank = findings->nr_remedies;
+	findings->nr_remedies++;
 	findings->remedies = rows;
 	return 0;
 }
@@ -217,7 +221,8 @@ static int fewer_left(const void *left, const void *right)
 
 	if (l->areas_after != r->areas_after)
 		return l->areas_after < r->areas_after ? -1 : 1;
-	return strcmp(l->remedy->what, r->remedy->what);
+	/* of equals the one that stands first in its table */
+	return l->rank < r->rank ? -1 : 1;
 }
 
 int remedies_find(struct findings *findings)

@@ -5,13 +5,14 @@
 #include "findings/causes.h"
 #include "findings/shapes/shapes.h"
 
-/* The report of 2001: one page at a time, each equal to the one before. */
+/* The report of 2001: one page at a time, each equal to the one before as far as can be seen. */
 void shape_one_page_maps(struct shapes *s)
 {
 	const uint64_t page = UINT64_C(1) << snapshot_page_shift(s->findings->snapshot);
+	const uint32_t equal = SEAM_CAUSE(rule) | SEAM_CAUSE(untried) | SEAM_CAUSE(unseen);
 
 	for (size_t i = 0; i + 1 < s->nr; i++) {
-		if (!is_anonymous_pair(s, i) || s->pair[i] & ~(SEAM_CAUSE(rule) | HISTORY) ||
+		if (!is_anonymous_pair(s, i) || s->pair[i] & ~equal ||
 		    bytes_of(&s->areas[i]) != page || bytes_of(&s->areas[i + 1]) != page)
 			continue;
 		shapes_mark(s, i);

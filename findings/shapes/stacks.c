@@ -7,6 +7,8 @@
 /*
  * Stacks:  guard (---, one or two areas) | stack (rw-, at least three times as large)
  * They come in few sizes. Memory given back piece by piece looks alike, but in many sizes.
+ * MAP_STACK leaves the flag of MADV_NOHUGEPAGE behind (6.7-): with it a stack may be as small as its
+ * guard.
  */
 #define MAX_GUARD KIB(256)
 #define MAX_STACK_SIZES 64
@@ -14,10 +16,12 @@
 struct stack {
 	size_t first, last; /* areas */
 	uint64_t guard, bytes;
+	bool fits; /* it is large enough for one with such a guard */
 };
 
 struct stack_size {
 	uint64_t guard, bytes;
+	bool fits;
 	size_t nr;
 };
 
@@ -32,6 +36,8 @@ static bool stack_at(const struct shapes *s, size_t i, struct stack *ret_stack)
 	       stack.guard + bytes_of(&s->areas[stack.first - 1]) <= MAX_GUARD)
 		stack.guard += bytes_of(&s->areas[--stack.first]);
 	stack.bytes = stack.guard + bytes_of(&s->areas[i]);
+	stack.fits = stack.guard * (s->areas[i].area.flags & SEAM_VM_NOHUGEPAGE ? 2 : 4) <=
+		     stack.bytes;
 	*ret_stack = stack;
 	return stack.guard;
 }
@@ -40,11 +46,12 @@ static struct stack_size *size_of_stack(struct stack_size *sizes, size_t *nr,
 					const struct stack *stack)
 {
 	for (size_t i = 0; i < *nr; i++)
-		if (sizes[i].guard == stack->guard && sizes[i].bytes == stack->bytes)
+		if (sizes[i].guard == stack->guard && sizes[i].bytes == stack->bytes &&
+		    sizes[i].fits == stack->fits)
 			return &sizes[i];
 	if (*nr == MAX_STACK_SIZES)
 		return NULL;
-	sizes[*nr] = (struct stack_size) { stack->guard, stack->bytes, 0 };
+	sizes[*nr] = (struct stack_size) { stack->guard, stack->bytes, stack->fits, 0 };
 	return &sizes[(*nr)++];
 }
 
@@ -54,7 +61,7 @@ static bool sizes_are_few(const struct stack_size *sizes, size_t nr, uint64_t gu
 	size_t all = 0, most = 0, next = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		size_t fits = sizes[i].guard * 4 <= sizes[i].bytes ? sizes[i].nr : 0;
+		size_t fits = sizes[i].fits ? sizes[i].nr : 0;
 
 		if (sizes[i].guard != guard)
 			continue;
@@ -71,7 +78,7 @@ static bool sizes_are_few(const struct stack_size *sizes, size_t nr, uint64_t gu
 
 static bool is_stack_size(const struct stack_size *size, const struct stack_size *sizes, size_t nr)
 {
-	return size && size->guard * 4 <= size->bytes && size->nr * 2 >= GROUP_AREAS &&
+	return size && size->fits && size->nr * 2 >= GROUP_AREAS &&
 	       sizes_are_few(sizes, nr, size->guard);
 }
 
