@@ -200,12 +200,16 @@ static void tell_no_join(struct why *why)
 		{ SEAM_CAUSE(uffd), "the two belong to different userfaultfd contexts" },
 		{ SEAM_CAUSE(flags), "there is no call that takes such a flag back" },
 	};
+	const struct snapshot_area *left = &findings->snapshot->areas[why->left];
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-		if (why->causes & reasons[i].cause) {
+		if (!(why->causes & reasons[i].cause))
+			continue;
+		if (reasons[i].cause == SEAM_CAUSE(offset) && !left->area.file)
+			append(why->no_join, "touched memory keeps its numbering when it moves");
+		else
 			append(why->no_join, "%s", reasons[i].text);
-			return;
-		}
+		return;
 	}
 	append(why->no_join, "no call that was tried in the model joins them");
 }

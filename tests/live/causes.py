@@ -34,9 +34,11 @@ CAUSES = {
     'close': ('close', 'unseen'),
     'untried': ('untried', 'unseen'),
     'several': ('prot+shared+flags+file', 'prot+shared+flags+file'),
+    'many': ('prot+flags+offset+anon_vma+numa+uffd', 'prot+flags+numa'),
+    'forked-flags': ('flags+fork', 'flags'),
 }
 # Pairs that no call joins.
-STAY = {'shared', 'special', 'file', 'file-twice', 'offset', 'uffd', 'close', 'several'}
+STAY = {'shared', 'special', 'file', 'file-twice', 'offset', 'uffd', 'close', 'several', 'many', 'forked-flags'}
 PROTS = {'PROT_NONE': 0, 'PROT_READ': 1, 'PROT_WRITE': 2, 'PROT_EXEC': 4}
 FLAGS = {'MAP_PRIVATE': 2, 'MAP_ANONYMOUS': 32, 'MAP_FIXED': 16, 'MAP_NORESERVE': 0x4000}
 ADVICES = {'MADV_DONTDUMP': 16, 'MADV_DODUMP': 17}
@@ -57,8 +59,8 @@ def stop(process):
     return process.wait()
 
 
-def why(pid, border):
-    run = subprocess.run([SEAM, 'why', '--json', pid, border], capture_output=True, text=True)
+def why(pid, border, *options):
+    run = subprocess.run([SEAM, 'why', '--json', *options, pid, border], capture_output=True, text=True)
     return json.loads(run.stdout) if run.returncode == 0 else None
 
 
@@ -151,6 +153,13 @@ compiler = shutil.which('cc')
 try:
     for name, expected in CAUSES.items():
         check(name, expected)
+    # 2.4.2 joins nothing: what keeps them apart here does not count there.
+    for name in ('anon_vma', 'flags'):
+        process, pid, border = start(MAKER, name)
+        report = why(pid, border, '--kernel', 'linux-2.4.2')
+        ok(report and report['pairs'][0]['causes'] == ['rule'] and not report['pairs'][0]['join_by'],
+           f'{name} by the rules of 2.4.2: rule alone', report)
+        stop(process)
 finally:
     shutil.rmtree(scratch)
 done()

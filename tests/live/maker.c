@@ -264,6 +264,31 @@ static char *make_several(void)
 	return p + PAGE;
 }
 
+/* All that private memory can differ in: the right one comes from elsewhere and was touched there. */
+static char *make_many(void)
+{
+	char *p = anon(room(), 1, RW), *old = anon(room(), 1, RW);
+	unsigned long node = 1;
+
+	*p = *old = 1;
+	must(mremap(old, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, p + PAGE));
+	mprotect(p + PAGE, PAGE, PROT_READ);
+	madvise(p + PAGE, PAGE, MADV_DONTDUMP);
+	if (syscall(SYS_mbind, p + PAGE, PAGE, 1, &node, 64, 0))
+		exit(77);
+	watch(p);
+	return p + PAGE;
+}
+
+/* What a child adds beside what it inherited, by other advice. */
+static char *make_forked_flags(void)
+{
+	char *p = make_fork();
+
+	madvise(p, PAGE, MADV_DONTDUMP);
+	return p;
+}
+
 static const struct {
 	const char *name;
 	char *(*make)(void);
@@ -286,6 +311,8 @@ static const struct {
 	{ "close", make_close },
 	{ "untried", make_untried },
 	{ "several", make_several },
+	{ "many", make_many },
+	{ "forked-flags", make_forked_flags },
 };
 
 static void obey(const char *line)

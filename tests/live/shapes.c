@@ -6,6 +6,7 @@
  */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -333,6 +335,163 @@ static void chunks(bool mended)
 		map(first + 2 * i * size, size, RW, ANON, -1, 0);
 }
 
+/* Stacks hardly larger than their guards: MAP_STACK tells what they are. */
+static void small_fibers(bool mended)
+{
+	char *all = region(3 * NR * PAGE);
+
+	for (size_t i = 0; i < NR; i++) {
+		char *stack = map(all + 3 * i * PAGE, 3 * PAGE, RW, ANON | MAP_STACK, -1, 0);
+
+		if (!mended)
+			mprotect(stack, PAGE, PROT_NONE);
+		else if (madvise(stack, PAGE, GUARD_INSTALL))
+			_exit(77);
+		stack[2 * PAGE] = 1;
+	}
+}
+
+static void *stay(void *unused)
+{
+	pause();
+	return unused;
+}
+
+/* Threads whose stacks and guards have several sizes. */
+static void threads(bool mended)
+{
+	char *all =
+		mended ? map(region(16 * NR * PAGE), 16 * NR * PAGE, RW, ANON | MAP_STACK, -1, 0)
+		       : NULL;
+
+	for (size_t i = 0; i < NR; i++) {
+		char *stack = all + 16 * i * PAGE;
+		pthread_attr_t attr;
+		pthread_t thread;
+
+		pthread_attr_init(&attr);
+		if (!mended) {
+			pthread_attr_setstacksize(&attr, (16 + 16 * (i % 3)) * PAGE);
+			pthread_attr_setguardsize(&attr, PAGE << i % 4);
+		} else if (madvise(stack, PAGE, GUARD_INSTALL)) {
+			_exit(77);
+		} else {
+			pthread_attr_setstack(&attr, stack, 16 * PAGE);
+		}
+		if (pthread_create(&thread, &attr, stay, NULL))
+			_exit(77);
+	}
+}
+
+/* Locked piece by piece in two ways, and touched then: each piece has an anon_vma of its own. */
+static void locks_first(bool mended)
+{
+	char *heap = map(region(NR * PAGE), NR * PAGE, RW, ANON, -1, 0);
+
+	if (mended && mlock(heap, NR * PAGE))
+		_exit(77);
+	for (size_t i = 1; i < NR && !mended; i += 2)
+		if (i % 4 == 1 ? mlock(heap + i * PAGE, PAGE)
+			       : mlock2(heap + i * PAGE, PAGE, MLOCK_ONFAULT))
+			_exit(77);
+	memset(heap, 1, NR * PAGE);
+}
+
+static void attach(char *at, size_t size)
+{
+	int id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
+
+	if (id < 0 || shmat(id, at, 0) == (void *)-1)
+		_exit(77);
+	shmctl(id, IPC_RMID, NULL);
+}
+
+static void segments(bool mended)
+{
+	char *all = region(NR * PAGE);
+
+	munmap(all, NR * PAGE);
+	if (mended)
+		attach(all, NR * PAGE);
+	for (size_t i = 0; i < NR && !mended; i++)
+		attach(all + i * PAGE, PAGE);
+}
+
+/* A child fills the holes of what it inherited. */
+static void forked_holes(bool mended)
+{
+	char *heap = map(region(NR * PAGE), NR * PAGE, RW, ANON, -1, 0);
+
+	memset(heap, 1, NR * PAGE);
+	for (size_t i = 0; i < NR && !mended; i += 2)
+		munmap(heap + i * PAGE, PAGE);
+	if (fork())
+		_exit(wait(NULL) < 0);
+	for (size_t i = 0; i < NR && !mended; i += 2)
+		*map(heap + i * PAGE, PAGE, RW, ANON, -1, 0) = 1;
+}
+
+/* Guard markers cost nothing: the stripes are what splits. */
+static void marked_stripes(bool mended)
+{
+	const size_t size = 16 * PAGE;
+	char *heap = map(region(NR * size), NR * size, RW, ANON, -1, 0);
+
+	memset(heap, 1, NR * size);
+	for (size_t i = 0; i < NR; i++) {
+		if (madvise(heap + i * size, PAGE, GUARD_INSTALL))
+			_exit(77);
+		if (i & 1)
+			madvise(heap + i * size, size, MADV_DONTFORK);
+	}
+	if (mended)
+		madvise(heap, NR * size, MADV_DOFORK);
+}
+
+/* Ranges that two descriptors watch in turn. */
+static void two_uffd(bool mended)
+{
+	char *heap = map(region(NR * PAGE), NR * PAGE, RW, ANON, -1, 0);
+	int fd[2];
+
+	for (int i = 0; i < 2; i++) {
+		struct uffdio_api api = { .api = UFFD_API };
+
+		fd[i] = (int)syscall(SYS_userfaultfd, 1);
+		if (fd[i] < 0 || ioctl(fd[i], UFFDIO_API, &api))
+			_exit(77);
+	}
+	for (size_t i = 0; i < NR; i++) {
+		struct uffdio_register range = { .range = { (unsigned long)heap + i * PAGE, PAGE },
+						 .mode = 1 };
+
+		if (ioctl(fd[i & 1], UFFDIO_REGISTER, &range))
+			_exit(77);
+	}
+}
+
+static void stripes(size_t nr)
+{
+	char *heap = map(region(nr * PAGE), nr * PAGE, RW, ANON, -1, 0);
+
+	memset(heap, 1, nr * PAGE);
+	for (size_t i = 1; i < nr; i += 2)
+		madvise(heap + i * PAGE, PAGE, MADV_DONTDUMP);
+}
+
+/* Half of the map is one thing, half another. */
+static void mixed(bool mended)
+{
+	stripes(NR);
+	barrier(mended);
+}
+
+/* So few that nothing is worth saying. */
+static void few(bool mended)
+{
+	stripes(8);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(bool mended);
@@ -356,6 +515,15 @@ static const struct {
 	{ "code", code },
 	{ "code-dual", code_dual },
 	{ "chunks", chunks },
+	{ "small-fibers", small_fibers },
+	{ "threads", threads },
+	{ "locks-first", locks_first },
+	{ "segments", segments },
+	{ "forked-holes", forked_holes },
+	{ "marked-stripes", marked_stripes },
+	{ "two-uffd", two_uffd },
+	{ "mixed", mixed },
+	{ "few", few },
 };
 
 int main(int argc, char **argv)

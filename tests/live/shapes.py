@@ -33,9 +33,18 @@ EXPECTED = {
     'code': ('jit-wx', 64, 'dual-mapping'),
     'code-dual': ('jit-dual', 65, 'reserve-first'),
     'chunks': ('aligned-chunks', 64, None),
+    'small-fibers': ('fiber-stack', 128, 'guard-markers'),
+    'threads': ('thread-stack', 128, 'guard-markers'),
+    'locks-first': ('lock-stripes', 64, 'one-advice'),
+    'segments': ('shared-anon-per-map', 64, 'map-once'),
+    'forked-holes': ('fork-leftover', 64, 'reserve-first'),
+    'marked-stripes': ('advice-stripes', 64, 'undo-advice'),
+    'two-uffd': ('uffd-stripes', 64, None),
+    'mixed': ('write-barrier', 64, 'uffd-write-protect'),
+    'few': ('advice-stripes', 8, None),
 }
 # What only the kernel's own truth shows.
-HIDDEN = {'touched-apart', 'forked', 'opened-anew', 'moved'}
+HIDDEN = {'touched-apart', 'forked', 'opened-anew', 'moved', 'forked-holes', 'two-uffd'}
 
 
 def look(*program):
