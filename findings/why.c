@@ -182,7 +182,7 @@ static void tell_happened(const struct findings *findings, struct why *why)
 }
 
 /* What no call can change, the strongest reason first. */
-static void tell_no_join(struct why *why)
+static void tell_no_join(const struct findings *findings, struct why *why)
 {
 	static const struct {
 		uint32_t cause;
@@ -225,7 +225,7 @@ void why_pair(const struct findings *findings, size_t left, struct why *ret_why)
 	if (why.causes & SEAM_CAUSE(unseen))
 		append(why.no_join, "that cannot be told as long as something is hidden");
 	else if (!joining_calls(findings, left, why.join_by, sizeof(why.join_by), &loses))
-		tell_no_join(&why);
+		tell_no_join(findings, &why);
 	else if (loses)
 		append(why.join_by, "what is in it is lost");
 	*ret_why = why;
