@@ -19,7 +19,7 @@
 
 /* All zero: everything is here. */
 struct ground {
-	struct range_map moved; /* recorded ranges: distance to this kernel's, or GROUND_LOST */
+	struct range_map moved; /* recorded ranges: distance to this kernel's; lost; freed */
 	struct range_map taken; /* this kernel's ranges that hold memory recorded elsewhere */
 };
 

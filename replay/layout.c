@@ -32,8 +32,9 @@ static uint64_t named_end(const struct event *event)
 		return 0;
 	switch (event->call) {
 	case TRACE_CALL_mmap:
-	case TRACE_CALL_shmat:
 		return (uint64_t)event->result + event->arg[1];
+	case TRACE_CALL_shmat:
+		return (uint64_t)event->result + event->arg[3];
 	case TRACE_CALL_mremap:
 		return (uint64_t)event->result + event->arg[2];
 	case TRACE_CALL_brk:

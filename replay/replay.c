@@ -3,7 +3,6 @@
 #include "replay/replay.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,10 +39,8 @@ static int process_at(struct pass *pass, const struct event *event, struct repla
 	struct replay_report *report = pass->report;
 
 	if (event->space > report->nr_processes) {
-		pass->error->line = event->line;
-		snprintf(pass->error->text, sizeof(pass->error->text),
-			 "space %u is not the next one: expected %u", event->space,
-			 report->nr_processes);
+		trace_fail(pass->error, event->line, "space %u is not the next one: expected %u",
+			   event->space, report->nr_processes);
 		return -EINVAL;
 	}
 	if (event->space == report->nr_processes) {

@@ -65,7 +65,8 @@ struct spot {
 
 static struct spot spot_of(const struct lane_mm *mm, const struct event *event)
 {
-	const uint64_t *arg = event->arg, mask = 4095;
+	const uint64_t *arg = event->arg;
+	uint64_t mask = (UINT64_C(1) << seam_space_page_shift(mm->space)) - 1;
 	struct spot spot = { .start = arg[0], .end = arg[0] + arg[1] };
 
 	switch (event->call) {
@@ -247,9 +248,11 @@ static int make_guess(struct resolution *r, const struct guess *guess, const str
 /* ---- going through the segment again ---- */
 
 /* What a call works on, at most: borders outside are none of its business. */
-static void range_of(const struct event *event, uint64_t *ret_start, uint64_t *ret_end)
+static void range_of(const struct lane_mm *mm, const struct event *event, uint64_t *ret_start,
+		     uint64_t *ret_end)
 {
-	const uint64_t page = 4096, *arg = event->arg;
+	const uint64_t *arg = event->arg;
+	uint64_t page = UINT64_C(1) << seam_space_page_shift(mm->space);
 	uint64_t start = arg[0], end = arg[0] + arg[1], result = (uint64_t)event->result;
 
 	switch (event->call) {
@@ -352,7 +355,7 @@ static int go_over(struct resolution *r, uint32_t number)
 
 	if (err)
 		return err;
-	range_of(event, &start, &end);
+	range_of(&r->again, event, &start, &end);
 	first = first_border(r, start);
 	for (uint32_t i = first; i < r->nr_borders && r->borders[i].at <= end; i++)
 		r->borders[i].before = border_state(r->again.space, r->borders[i].at);

@@ -182,16 +182,21 @@ static void find_region(const struct check *check, struct region *region)
 	}
 }
 
+/* One more; NULL: it is counted, and there is no room to tell it. */
+static struct replay_difference *new_difference(struct replay_report *report)
+{
+	report->differences++;
+	return report->nr_first < REPLAY_MAX_DIFFERENCES ? &report->first[report->nr_first++]
+							 : NULL;
+}
+
 static void note_region(struct check *check, const struct region *region)
 {
-	struct replay_report *report = check->report;
-	struct replay_difference *difference;
+	struct replay_difference *difference = new_difference(check->report);
 	const struct last_call *last = &check->mm->last;
 
-	report->differences++;
-	if (report->nr_first == REPLAY_MAX_DIFFERENCES)
+	if (!difference)
 		return;
-	difference = &report->first[report->nr_first++];
 	*difference = (struct replay_difference) {
 		.call_number = last->number,
 		.call = last->call,
@@ -350,10 +355,9 @@ void truth_note_result(const struct event *event, const struct replay_outcome *o
 	/* what such calls return besides success is not modelled */
 	if (outcome->result == 0 && event->result > 0)
 		return;
-	report->differences++;
-	if (report->nr_first == REPLAY_MAX_DIFFERENCES)
+	difference = new_difference(report);
+	if (!difference)
 		return;
-	difference = &report->first[report->nr_first++];
 	*difference = (struct replay_difference) {
 		.call_number = number,
 		.call = event->call,

@@ -101,6 +101,12 @@ def test_log_of_2001():
             tap.ok(len(whole) == 1 and pages == 0, f"{row['kernel']}: one area", sizes)
         tap.ok(not row['failed_calls'] and not row['skipped_calls'], 'no call fails', row)
     tap.ok(report['trace']['layout'] == 'i386', 'addresses of 32 bits stay such')
+    log = '''brk(0)                                  = 0x804a000
+shmget(IPC_PRIVATE, 4096, IPC_CREAT|0600) = 5
+shmat(5, 0xb5000000, 0)                 = 0xb5000000
+'''
+    report = replayed('--kernel', 'linux-2.4.2', '-', stdin=log)
+    tap.ok(report['trace']['layout'] == 'i386', 'also where memory is attached at a wish', report)
 
 
 # Areas of each program as its kernel held them, without the twelve that exec made: a log does not
