@@ -25,6 +25,11 @@ soak:
 	@$(MAKE) --no-print-directory all
 	@scripts/soak $(BUILD)
 
+# The library and its tests for other processors, under qemu-user.
+cross:
+	@scripts/bootstrap cross
+	@scripts/cross $(BUILD)
+
 # One file without libraries: build/static/seam.
 static: $(BUILD)/static/build.ninja
 	@ninja -C $(BUILD)/static seam
@@ -47,4 +52,4 @@ install: all
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan build-fuzz
 
-.PHONY: all demo check soak static bench install clean
+.PHONY: all demo check soak cross static bench install clean
