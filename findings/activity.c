@@ -210,7 +210,7 @@ static bool after_call(void *ctx, unsigned int kernel, const struct event *event
 	struct activity_space *s;
 
 	/* limits that stand in the trace are no calls of the program */
-	if (event->call >= TRACE_CALL_kmmap && event->call != TRACE_CALL_kmmap)
+	if (event->call > TRACE_CALL_kmmap)
 		return true;
 	s = space_at(a, event->space);
 	if (!space || !s)
@@ -372,8 +372,6 @@ static int finish_table(const struct activity *a, enum activity_kind kind,
 		if (!table->rows[i].name)
 			return -ENOMEM;
 	}
-	if (!table->nr)
-		return 0;
 	qsort(table->rows, table->nr, sizeof(*table->rows), by_name);
 	put_together(table);
 	qsort(table->rows, table->nr, sizeof(*table->rows), by_made);

@@ -231,7 +231,6 @@ void why_pair(const struct findings *findings, size_t left, struct why *ret_why)
 	*ret_why = why;
 }
 
-/* The area that holds @addr, or ends there. */
 static bool holds(const struct seam_area *area, uint64_t addr)
 {
 	return area->start <= addr && addr < area->end;

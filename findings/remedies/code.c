@@ -191,8 +191,7 @@ const struct remedy remedies_of_code[] = {
 		.name = "map-once",
 		.group = GROUP_shared_anon_per_map,
 		.what = "make one shared object (a memfd, one larger segment) and hand out pieces "
-			"of "
-			"it: each object keeps its mapping apart",
+			"of it: each object keeps its mapping apart",
 		.source = "the join predicate; measured here",
 		.confirmed = true,
 		.anew = true,

@@ -155,8 +155,6 @@ static bool fits(const struct findings *findings, const struct remedy *remedy,
 {
 	if (remedy->for_pressure && !presses(findings))
 		return false;
-	if (remedy->only_flags && group->flags & ~remedy->only_flags)
-		return false;
 	return !remedy->fits || remedy->fits(findings, group);
 }
 

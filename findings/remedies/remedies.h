@@ -28,7 +28,6 @@ struct remedy {
 	bool anew;
 	uint32_t drops;	      /* causes that go from between areas of the group */
 	uint64_t drops_flags; /* flag bits in which they may differ then; 0 with "flags": any */
-	uint64_t only_flags;  /* holds only for a group striped by nothing but these */
 	bool one_file;	      /* "file" goes only between mappings of one device and inode */
 	bool drops_areas;     /* the areas of the group are not made at all */
 	bool newer_kernel;    /* by the newest policy */
