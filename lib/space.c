@@ -242,6 +242,13 @@ SEAM_EXPORT void seam_space_set_code(struct seam_space *space, uint64_t end_code
 	space->mm.end_data = end_data;
 }
 
+SEAM_EXPORT void seam_space_set_flags(struct seam_space *space, uint32_t set, uint32_t clear)
+{
+	const uint32_t changeable = SEAM_SPACE_READ_IMPLIES_EXEC | SEAM_SPACE_MDWE;
+
+	space->flags = (space->flags & ~(clear & changeable)) | (set & changeable);
+}
+
 SEAM_EXPORT void seam_space_set_limit(struct seam_space *space, enum seam_limit limit,
 				      uint64_t value)
 {

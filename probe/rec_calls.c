@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 
 #include "probe/procfs.h"
+#include "probe/procmap.h"
 #include "probe/rec.h"
 
 #define HOLD_NS UINT64_C(100000000)	 /* a caller that sleeps */
@@ -238,6 +239,23 @@ static int64_t real_result(const struct rec_task *task, const struct rec_call *c
 	return result & UINT32_MAX;
 }
 
+/*
+ * How long the segment is that a shmat has attached: no argument tells. Its area joins none, so it is
+ * the whole area.
+ */
+static void tell_segment(const struct rec_task *task, struct rec_call *call, int64_t result)
+{
+	struct procmap_area area;
+	int fd;
+
+	if (call->kind != REC_CALL || call->call != TRACE_CALL_shmat || result <= 0)
+		return;
+	fd = rec_maps_fd(task);
+	if (fd >= 0 && procmap_find(fd, (uint64_t)result, &area) == 1 &&
+	    area.start == (uint64_t)result)
+		call->arg[3] = area.end - area.start;
+}
+
 static void write_result(struct rec *rec, struct rec_task *task, struct rec_call *call,
 			 int64_t result)
 {
@@ -286,6 +304,7 @@ static void finish_call(struct rec *rec, struct rec_task *task, int64_t result)
 
 	result = real_result(task, &task->pending, result);
 	rec_number_file(rec, task, &task->pending, result);
+	tell_segment(task, &task->pending, result);
 	rec_ask_after(rec, task, &task->pending, result);
 	write_result(rec, task, &task->pending, result);
 	rec_after_call(rec, task, &task->pending, result);

@@ -133,6 +133,7 @@ static void (*const calls[TRACE_NR_CALLS])(struct call *call) = {
 	[TRACE_CALL_shmat] = call_shmat,
 	[TRACE_CALL_shmdt] = call_shmdt,
 	[TRACE_CALL_remap_file_pages] = call_remap_file_pages,
+	[TRACE_CALL_personality] = call_personality,
 	[TRACE_CALL_prlimit] = call_prlimit,
 	[TRACE_CALL_rlimit] = call_rlimit,
 	[TRACE_CALL_limit] = call_limit,

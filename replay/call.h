@@ -67,6 +67,7 @@ void call_mbind(struct call *call);
 void call_prctl(struct call *call);
 void call_uffd_ioctl(struct call *call);
 void call_brk(struct call *call);
+void call_personality(struct call *call);
 void call_prlimit(struct call *call);
 void call_rlimit(struct call *call);
 void call_limit(struct call *call);

@@ -258,6 +258,12 @@ static bool is_about_the_file(int64_t result)
 	}
 }
 
+/* How many huge pages the host had set aside, and how many were free. */
+static bool lacks_huge_pages(const struct call *call, const struct seam_mmap *args)
+{
+	return args->flags & SEAM_MAP_HUGETLB && call->event->result == -SEAM_ENOMEM;
+}
+
 void call_mmap(struct call *call)
 {
 	const uint64_t *arg = call->arg;
@@ -276,8 +282,9 @@ void call_mmap(struct call *call)
 		call_finish(call, -SEAM_EINVAL);
 		return;
 	}
-	if (call->known && !(args.flags & SEAM_MAP_ANONYMOUS) &&
-	    is_about_the_file(call->event->result)) {
+	if (call->known &&
+	    (args.flags & SEAM_MAP_ANONYMOUS ? lacks_huge_pages(call, &args)
+					     : is_about_the_file(call->event->result))) {
 		call_finish(call, call->event->result);
 		return;
 	}
@@ -360,29 +367,40 @@ void call_shmat(struct call *call)
 	}
 }
 
+/* Does the area still lie where the attachment at @base has put it? */
+static bool is_attached(const struct call *call, const struct seam_area *area, uint64_t base)
+{
+	return area->file & FILE_OF_SHM && area->start >= base &&
+	       (area->start - base) >> seam_space_page_shift(call->space) == area->pgoff;
+}
+
+/*
+ * Takes away what is left of the attachment: the first area whose offset tells that it belongs to one
+ * at this address says which. Source: 6.18 ipc/shm.c ksys_shmdt.
+ */
 void call_shmdt(struct call *call)
 {
-	uint64_t at = ground_translate(&call->mm->ground, call->arg[0]), file;
+	uint64_t base = ground_translate(&call->mm->ground, call->arg[0]), at = base, file = 0;
 	struct seam_area area;
-	int err = -SEAM_EINVAL;
 
-	if (!seam_area_find(call->space, at, &area) || area.start != at ||
-	    !(area.file & FILE_OF_SHM)) {
-		call_pass(call);
-		return;
-	}
-	for (file = area.file; area.file == file && area.start == at; at = area.end) {
+	while (!call->error && seam_area_find(call->space, at, &area)) {
 		uint64_t len = area.end - area.start;
+		uint64_t recorded = call->arg[0] + (area.start - base);
 
-		err = call_check(call, seam_space_munmap(call->space, at, len));
-		if (err)
-			break;
-		call_keep(call, ground_freed(&call->mm->ground, call->arg[0], call->arg[0] + len));
-		call_keep(call, ground_release(&call->mm->ground, at, len));
-		if (!seam_area_find(call->space, at, &area))
-			break;
+		at = area.end;
+		if (!is_attached(call, &area, base) || (file && area.file != file))
+			continue;
+		file = area.file;
+		/* what is sealed stays, and the call goes on */
+		if (call_check(call, seam_space_munmap(call->space, area.start, len)))
+			continue;
+		call_keep(call, ground_freed(&call->mm->ground, recorded, recorded + len));
+		call_keep(call, ground_release(&call->mm->ground, area.start, len));
 	}
-	call_finish(call, err);
+	if (file)
+		call_finish(call, 0);
+	else
+		call_pass(call);
 }
 
 /* Since 4.0 a mapping anew of the same file (6.18 mm/mmap.c remap_file_pages). */

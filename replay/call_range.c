@@ -4,6 +4,9 @@
 
 #define PR_SET_VMA 0x53564d41
 #define PR_SET_VMA_ANON_NAME 0
+#define PR_SET_THP_DISABLE 41
+#define PR_SET_MDWE 65
+#define PR_MDWE_REFUSE_EXEC_GAIN 1
 #define UFFD_REGISTER 0xaa00
 #define UFFD_UNREGISTER 0xaa01
 
@@ -122,14 +125,37 @@ static bool refuses_names(const struct call *call)
 	return call->lane->place_recorded && call->known && call->event->result == -SEAM_EINVAL;
 }
 
-void call_prctl(struct call *call)
+static void call_set_vma(struct call *call)
 {
 	if (refuses_names(call))
 		call_finish(call, -SEAM_EINVAL);
-	else if (call->arg[0] == PR_SET_VMA && call->arg[1] == PR_SET_VMA_ANON_NAME)
+	else if (call->arg[1] == PR_SET_VMA_ANON_NAME)
 		call_over_range(call, call->arg[2], call->arg[3], set_name, GOES_ON | NEEDS_MEM);
 	else
 		call_pass(call);
+}
+
+/* What the kernel answers is taken; these have no effect on the areas that are there. */
+static void call_set_nature(struct call *call)
+{
+	if (call->arg[0] == PR_SET_MDWE && call->arg[1] & PR_MDWE_REFUSE_EXEC_GAIN && call->worked)
+		seam_space_set_flags(call->space, SEAM_SPACE_MDWE, 0);
+	call_finish(call, call->known ? call->event->result : 0);
+}
+
+void call_prctl(struct call *call)
+{
+	switch (call->arg[0]) {
+	case PR_SET_VMA:
+		call_set_vma(call);
+		break;
+	case PR_SET_MDWE:
+	case PR_SET_THP_DISABLE:
+		call_set_nature(call);
+		break;
+	default:
+		call_pass(call);
+	}
 }
 
 static int watch(struct call *call, uint64_t at, uint64_t len)

@@ -46,6 +46,19 @@ void call_brk(struct call *call)
 	call_finish(call, (int64_t)after);
 }
 
+/* personality(2). Which layout it asks for shows with the next exec. */
+void call_personality(struct call *call)
+{
+	const uint32_t asks = UINT32_MAX, read_implies_exec = 0x0400000;
+	uint32_t wanted = (uint32_t)call->arg[0];
+
+	if (wanted != asks && wanted & read_implies_exec)
+		seam_space_set_flags(call->space, SEAM_SPACE_READ_IMPLIES_EXEC, 0);
+	else if (wanted != asks)
+		seam_space_set_flags(call->space, 0, SEAM_SPACE_READ_IMPLIES_EXEC);
+	call_pass(call); /* the result is what it was before */
+}
+
 void call_prlimit(struct call *call)
 {
 	enum seam_limit limit;

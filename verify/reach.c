@@ -43,18 +43,23 @@ static void add_heap(struct reach *reach, const struct seam_space *space, uint64
 		add(reach, space, wanted, brk - wanted);
 }
 
-/* The areas of the segment that is attached at @addr. */
+/* From @addr to the end of the segment that is attached there, with what lies in its holes. */
 static void add_segment(struct reach *reach, const struct seam_space *space, uint64_t addr)
 {
+	const uint32_t attached = SEAM_TRAIT_CLOSE | SEAM_TRAIT_SHMEM;
+	unsigned int shift = seam_space_page_shift(space);
 	struct seam_area area;
-	uint64_t end = addr, file = 0;
+	uint64_t at = addr, end = addr + 1, file = 0;
 
-	while (seam_area_find(space, end, &area) && area.start <= end &&
-	       (!file || area.file == file)) {
+	while (seam_area_find(space, at, &area)) {
+		at = area.end;
+		if ((area.traits & attached) != attached || area.start < addr ||
+		    (area.start - addr) >> shift != area.pgoff || (file && area.file != file))
+			continue;
 		file = area.file;
 		end = area.end;
 	}
-	add(reach, space, addr, end > addr ? end - addr : 1);
+	add(reach, space, addr, end - addr);
 }
 
 void reach_of(const struct event *call, const struct seam_space *space, struct reach *ret)

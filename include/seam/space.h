@@ -183,6 +183,12 @@ enum seam_limit {
 };
 void seam_space_set_limit(struct seam_space *space, enum seam_limit limit, uint64_t value);
 
+/*
+ * What a process may change of its own nature in its life: SEAM_SPACE_READ_IMPLIES_EXEC (personality)
+ * and SEAM_SPACE_MDWE (PR_SET_MDWE). Other flags stay as they are. No area changes.
+ */
+void seam_space_set_flags(struct seam_space *space, uint32_t set, uint32_t clear);
+
 /* Number of areas, as the kernel's map_count. O(1). */
 uint64_t seam_space_areas(const struct seam_space *space);
 uint64_t seam_space_limit(const struct seam_space *space, enum seam_limit limit);
