@@ -273,10 +273,10 @@ static int print_diff(const struct seam_policy *left, const struct seam_policy *
 static int report_diff(const struct options *options, FILE *out)
 {
 	struct seam_policy left, right;
-	int err = cmd_policy(&cmd_kernels, options->left, false, &left);
+	int err = cmd_policy_of_option(&cmd_kernels, "--diff", options->left, &left);
 
 	if (!err)
-		err = cmd_policy(&cmd_kernels, options->right, false, &right);
+		err = cmd_policy_of_option(&cmd_kernels, "--diff", options->right, &right);
 	if (err)
 		return err;
 	if (options->json)

@@ -9,22 +9,26 @@
 #include "findings/findings.h"
 #include "probe/spec.h"
 
+int cmd_policy_of_option(const struct cmd *cmd, const char *option, const char *spec,
+			 struct seam_policy *ret_policy)
+{
+	char why[POLICY_ERROR_SIZE];
+	int err = policy_from_spec(spec, ret_policy, why);
+
+	if (!err)
+		return EXIT_DONE;
+	return err == -EINVAL ? cmd_usage(cmd, "%s: %s", option, why)
+			      : cmd_fail(EXIT_FAILED, "%s %s: %s", option, spec, why);
+}
+
 int cmd_policy(const struct cmd *cmd, const char *spec, bool of_file,
 	       struct seam_policy *ret_policy)
 {
-	char why[POLICY_ERROR_SIZE];
-	int err;
-
 	if (!spec && of_file) {
 		*ret_policy = *findings_newest_policy();
 		return EXIT_DONE;
 	}
-	err = policy_from_spec(spec ? spec : "linux-host", ret_policy, why);
-	if (!err)
-		return EXIT_DONE;
-	return err == -EINVAL
-		       ? cmd_usage(cmd, "--kernel: %s", why)
-		       : cmd_fail(EXIT_FAILED, "--kernel %s: %s", spec ? spec : "linux-host", why);
+	return cmd_policy_of_option(cmd, "--kernel", spec ? spec : "linux-host", ret_policy);
 }
 
 /* "6.18.44-1-amd64" -> 0x06122c; 0 when it is no release. */

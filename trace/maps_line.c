@@ -79,8 +79,11 @@ static enum maps_line_kind parse_area(const char *at, const char *end, struct ma
 	scan_blanks(&at, end);
 	scan_device(&at, end, line);
 	take_name(at, end, line);
-	*ret_expected = "page addresses, the end not below the start";
-	if ((line->start | line->end) & 0xfff || line->end < line->start)
+	*ret_expected = "addresses of whole pages (multiples of 0x1000)";
+	if ((line->start | line->end) & 0xfff)
+		return MAPS_LINE_BROKEN;
+	*ret_expected = "an end that does not lie below the start";
+	if (line->end < line->start)
 		return MAPS_LINE_BROKEN;
 	return MAPS_LINE_AREA;
 }

@@ -12,6 +12,7 @@
 #include "trace/hs_err.h"
 #include "trace/maps_line.h"
 #include "trace/paste.h"
+#include "trace/refused.h"
 #include "trace/scan.h"
 #include "trace/snapshot.h"
 #include "trace/trace.h"
@@ -504,9 +505,10 @@ static int finish(struct reader *reader)
 
 	largest_excerpt(reader, &first, &nr);
 	if (!nr)
-		return trace_fail(reader->error, 0,
-				  "no line of maps found; expected lines like "
-				  "00400000-00452000 r-xp 00000000 08:02 173521 /bin/cat");
+		return trace_fail(
+			reader->error, 0,
+			reader->empty ? "every mapping in it is empty: start and end are the same"
+				      : "no line of maps found; expected " LIKE_MAPS);
 	flags = all_flags(reader, reader->entries + first, &nr);
 	snapshot->areas = calloc(nr, sizeof(*snapshot->areas));
 	if (!snapshot->areas)
@@ -545,11 +547,9 @@ int snapshot_from_text(const struct source *source, bool skip_bad, struct snapsh
 	int r;
 
 	if (source->kind == SOURCE_UNKNOWN)
-		return trace_fail(ret_error, source->line,
-				  source->size
-					  ? "not a map: expected lines like "
-					    "00400000-00452000 r-xp 00000000 08:02 173521 /bin/cat"
-					  : "empty: expected maps");
+		return refused_text(source, ret_error);
+	if (source->kind == SOURCE_ELF)
+		return refused_elf(source, ret_error);
 	if (!holds_maps(source->kind))
 		return trace_fail(ret_error, source->line,
 				  "this is %s; expected maps, smaps or a text in "

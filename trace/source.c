@@ -39,6 +39,7 @@ static const char *const kind_names[SOURCE_NR_KINDS] = {
 	[SOURCE_OPS] = "an operation script",
 	[SOURCE_MAIL] = "a text with excerpts",
 	[SOURCE_CORE] = "a core file",
+	[SOURCE_ELF] = "an ELF file, but no core file",
 	[SOURCE_HS_ERR] = "a JVM error log (hs_err)",
 	[SOURCE_PERF_TRACE] = "perf trace output",
 	[SOURCE_PERF_SCRIPT] = "perf script output",
@@ -315,11 +316,16 @@ static bool is_binary(const struct source *source)
 	return memchr(source->data, 0, head) != NULL;
 }
 
+static bool is_elf(const struct source *source)
+{
+	return source->size >= 4 && !memcmp(source->data, "\177ELF", 4);
+}
+
 static bool is_core(const struct source *source)
 {
 	const unsigned char *p = (const unsigned char *)source->data;
 
-	if (source->size < 20 || memcmp(p, "\177ELF", 4))
+	if (!is_elf(source) || source->size < 20)
 		return false;
 	/* e_type is ET_CORE, in the file's own byte order (e_ident[EI_DATA]) */
 	return p[5] == 2 ? p[16] == 0 && p[17] == 4 : p[16] == 4 && p[17] == 0;
@@ -335,6 +341,8 @@ static void recognise(struct source *source)
 		source->kind = SOURCE_DATA;
 	else if (is_core(source))
 		source->kind = SOURCE_CORE;
+	else if (is_elf(source))
+		source->kind = SOURCE_ELF;
 	else if (is_binary(source))
 		source->line = 1;
 	else

@@ -19,6 +19,7 @@ enum source_kind {
 	SOURCE_STRACE,
 	SOURCE_OPS,
 	SOURCE_MAIL, /* running text with excerpts of maps, strace or time output in it */
+	SOURCE_ELF,  /* no core: a program, a library, or cut off */
 	SOURCE_CORE,
 	SOURCE_HS_ERR,
 	SOURCE_PERF_TRACE, /* recognised and refused by name, with those below */

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
 from tap import done, ok  # noqa: E402
@@ -148,6 +149,33 @@ ok(found['kernel'] == 'linux-6.18.44,-anon_vma' and 'anon_vma' not in found['not
    'a rule switched off', found['kernel'], found['not_visible'])
 run = seam('show', '-o', '/dev/full', fiber)
 ok(run.returncode == 1 and 'not written whole' in run.stderr, 'a full disk', run.stderr)
+
+# What is wrong with a text or a file, at which line or byte
+with tempfile.TemporaryDirectory() as scratch:
+    for name, data, where in (
+            ('backwards', '7f0000002000-7f0000001000 rw-p 00000000 00:00 0\n',
+             ":1: '7f0000002000-7f0000001000 rw-p 00000000 00:00 0': expected an end that does not lie below"),
+            ('second', '1000-2000 rw-p 0 00:00 0\n4000-3000 rw-p 0 00:00 0\n', ":2: '4000-3000 rw-p"),
+            ('crooked', '1001-2000 rw-p 0 00:00 0\n', ':1: '),
+            ('too-far', 'fffffffffffff000-1ffffffffffffffff rw-p 0 00:00 0\n', 'at most 16 hexadecimal digits'),
+            ('the-end', 'fffffffffffff000-ffffffffffffffff rw-p 0 00:00 0\n', 'whole pages'),
+            ('perms', '1000-2000 zz-p 0 00:00 0\n', 'expected permissions like rw-p'),
+            ('no-length', '1000-1000 rw-p 0 00:00 0\n', 'every mapping in it is empty'),
+            ('prose', 'hello\n', ':1: not a map: expected lines like'),
+            ('nothing', '', 'empty: expected maps'),
+            ('head', '\x7fELF', 'byte 4: the head of an ELF file ends here'),
+            ('broken', '\x7fELF' + 60 * 'x', 'byte 16: an ELF file of type 30840')):
+        path = os.path.join(scratch, name)
+        with open(path, 'w') as f:
+            f.write(data)
+        run = seam('show', path)
+        ok(run.returncode == 1 and where in run.stderr and not run.stdout, f'{name}: what is wrong',
+           run.stdout, run.stderr)
+run = seam('show', SEAM)
+ok(run.returncode == 1 and 'expected a core file' in run.stderr, 'a program', run.stderr)
+run = seam('kernels', '--diff', 'linux-6.1', 'b')
+ok(run.returncode == 2 and "--diff: no policy 'b'" in run.stderr, 'kernels --diff: which is unknown',
+   run.stderr)
 
 # What is no map
 for what in ('01-fiber-guard.strace', '01-fiber-guard.c', '12-formats-a.gdb.txt'):

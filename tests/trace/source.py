@@ -27,7 +27,7 @@ KINDS = {
     'a JVM error log (hs_err)': '#\n# A fatal error has been detected by the Java Runtime Environment:\n#\n#  There is insufficient memory\n',
     'a core file': b'\177ELF\2\1\1' + b'\0' * 9 + b'\4\0>\0' + b'\0' * 40,
     'a seam.data recording': b'\x89seam\r\n\x1a' + b'\0' * 16,
-    'of no kind that is known': b'\177ELF\2\1\1' + b'\0' * 9 + b'\2\0>\0' + b'\0' * 40,
+    'an ELF file, but no core file': b'\177ELF\2\1\1' + b'\0' * 9 + b'\2\0>\0' + b'\0' * 40,
 }
 for kind, text in KINDS.items():
     d = dump(text)
