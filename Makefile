@@ -47,7 +47,7 @@ bench:
 	@$(BUILD)/release/bench/bench $(if $(QUICK),--quick) -o $(BUILD)/bench.json
 
 install: all
-	meson install -C $(BUILD)
+	meson install --no-rebuild -C $(BUILD)
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan build-fuzz
