@@ -3,17 +3,17 @@
 #include "lib/area.h"
 #include "lib/export.h"
 #include "lib/join.h"
-#include "lib/memory.h"
+#include "lib/table.h"
 
 #define FIRST_ROOM 16
 
-static uint32_t place_of(const struct seam_space *space, uint32_t number, uint32_t length)
+static uint32_t place_of(const struct adopted *table, uint32_t room, uint32_t number,
+			 uint32_t length)
 {
-	uint32_t mask = space->adopted_room - 1;
+	uint32_t mask = room - 1;
 	uint32_t at = (number * UINT32_C(0x9e3779b1)) & mask;
 
-	while (space->adopted[at].link &&
-	       (space->adopted[at].number != number || space->adopted[at].length != length))
+	while (table[at].link && (table[at].number != number || table[at].length != length))
 		at = (at + 1) & mask;
 	return at;
 }
@@ -23,16 +23,16 @@ static bool grow_table(struct seam_space *space)
 	uint32_t old_room = space->adopted_room;
 	uint32_t room = old_room ? old_room * 2 : FIRST_ROOM;
 	struct adopted *old = space->adopted;
-	struct adopted *table = memory_zeroed(&space->alloc, room * sizeof(*table));
+	struct adopted *table = table_new(&space->alloc, room * sizeof(*table));
 
 	if (!table)
 		return false;
-	space->adopted = table;
-	space->adopted_room = room;
 	for (uint32_t i = 0; i < old_room; i++)
 		if (old[i].link)
-			table[place_of(space, old[i].number, old[i].length)] = old[i];
-	memory_free(&space->alloc, old, old_room * sizeof(*old));
+			table[place_of(table, room, old[i].number, old[i].length)] = old[i];
+	WRITE_RELEASE(space->adopted, table);
+	space->adopted_room = room;
+	table_free(&space->alloc, old);
 	return true;
 }
 
@@ -46,13 +46,15 @@ static uint32_t adopted_link(struct seam_space *space, uint32_t number, uint32_t
 
 	if (space->nr_adopted * 2 >= space->adopted_room && !grow_table(space))
 		return 0;
-	entry = &space->adopted[place_of(space, number, length)];
+	entry = &space->adopted[place_of(space->adopted, space->adopted_room, number, length)];
 	if (!entry->link) {
 		uint32_t link = anon_adopted(space->family, length);
 
 		if (!link)
 			return 0;
-		*entry = (struct adopted) { .number = number, .length = length, .link = link };
+		entry->number = number;
+		entry->length = length;
+		WRITE_RELEASE(entry->link, link);
 		space->nr_adopted++;
 		anon_hold(space->family, link);
 	}

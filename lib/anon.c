@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "lib/anon.h"
 
-#include "lib/memory.h"
+#include "lib/table.h"
 
 #define FIRST_ROOM 16
 
@@ -9,7 +9,7 @@
 #define SIZE_BITS 36
 #define SIZE_MASK ((UINT64_C(1) << SIZE_BITS) - 1)
 
-struct family *family_new(const struct seam_alloc *alloc)
+struct family *family_new(const struct seam_alloc *alloc, bool shared)
 {
 	struct family *family = memory_zeroed(alloc, sizeof(*family));
 
@@ -17,6 +17,7 @@ struct family *family_new(const struct seam_alloc *alloc)
 		return NULL;
 	family->alloc = *alloc;
 	family->spaces = 1;
+	family->shared = shared;
 	family->nr = 1;
 	return family;
 }
@@ -44,7 +45,7 @@ void family_drop(struct family *family)
 
 	if (--family->spaces)
 		return;
-	memory_free(&alloc, family->links, family->room * sizeof(*family->links));
+	table_free(&alloc, family->links);
 	memory_free(&alloc, family, sizeof(*family));
 }
 
@@ -59,27 +60,37 @@ static void list_idle(struct family *family, uint32_t id)
 	family->idle_links = id;
 }
 
+/* A link that nobody has yet, with an anon_vma of its own. */
+static void write_link(struct anon_link *link, uint32_t id, uint32_t length)
+{
+	WRITE_ONCE(link->vma, id);
+	WRITE_ONCE(link->length, length);
+	WRITE_ONCE(link->serial, 0);
+	link->refs = link->up = link->parent = link->children = link->active = 0;
+	link->next = link->listed = 0;
+}
+
 static uint32_t link_new(struct family *family)
 {
 	uint32_t id = family->free_links;
 
 	if (id) {
 		family->free_links = family->links[id].next;
+		table_reuse(&family->reused);
 	} else {
 		if (family->nr >= family->room) {
 			uint32_t room = family->room ? family->room * 2 : FIRST_ROOM;
-			struct anon_link *links = memory_resize(&family->alloc, family->links,
-								family->room * sizeof(*links),
-								room * sizeof(*links));
+			struct anon_link *links = table_grow(&family->alloc, family->links,
+							     room * sizeof(*links), family->shared);
 
 			if (!links)
 				return 0;
-			family->links = links;
+			WRITE_RELEASE(family->links, links);
 			family->room = room;
 		}
 		id = family->nr++;
 	}
-	family->links[id] = (struct anon_link) { .vma = id, .length = 1 };
+	write_link(&family->links[id], id, 1);
 	list_idle(family, id);
 	return id;
 }
@@ -91,7 +102,7 @@ uint32_t anon_new(struct family *family)
 	if (id) {
 		family->links[id].parent = id;
 		family->links[id].children = 1; /* itself */
-		family->links[id].serial = ++family->next_serial;
+		WRITE_ONCE(family->links[id].serial, ++family->next_serial);
 	}
 	return id;
 }
@@ -101,7 +112,7 @@ uint32_t anon_adopted(struct family *family, uint32_t length)
 	uint32_t id = anon_new(family);
 
 	if (id)
-		family->links[id].length = length ? length : 1;
+		WRITE_ONCE(family->links[id].length, length ? length : 1);
 	return id;
 }
 
@@ -128,12 +139,12 @@ uint32_t anon_fork(struct family *family, uint32_t link)
 	child = &family->links[id];
 	child->up = link;
 	family->links[link].refs++;
-	child->length = family->links[link].length + !again;
+	WRITE_ONCE(child->length, family->links[link].length + !again);
 	if (again) {
-		child->vma = again;
+		WRITE_ONCE(child->vma, again);
 		family->links[again].refs++;
 	} else {
-		child->serial = ++family->next_serial;
+		WRITE_ONCE(child->serial, ++family->next_serial);
 		child->parent = family->links[link].vma;
 		family->links[child->parent].children++;
 	}
@@ -185,5 +196,54 @@ void anon_sweep(struct family *family)
 		family->links[id].listed = 0;
 		if (!family->links[id].refs)
 			forget(family, id);
+	}
+}
+
+void anon_recount_begin(struct family *family)
+{
+	family->room = (uint32_t)(table_bytes(family->links) / sizeof(*family->links));
+	family->idle_links = family->free_links = 0;
+	for (uint32_t id = 1; id < family->nr; id++) {
+		struct anon_link *link = &family->links[id];
+
+		link->refs = link->active = link->children = link->listed = 0;
+	}
+}
+
+/* What is counted for the first time waits in the list of idle links for what it holds itself. */
+static void recount_link(struct family *family, uint32_t id)
+{
+	if (!family->links[id].refs++)
+		list_idle(family, id);
+}
+
+void anon_recount(struct family *family, uint32_t link)
+{
+	if (!link)
+		return;
+	recount_link(family, link);
+	family->links[family->links[link].vma].active++;
+}
+
+void anon_recount_end(struct family *family)
+{
+	while (family->idle_links) {
+		uint32_t id = family->idle_links;
+		const struct anon_link *link = &family->links[id];
+
+		family->idle_links = link->next;
+		if (link->up)
+			recount_link(family, link->up);
+		if (link->vma != id)
+			recount_link(family, link->vma);
+		else
+			family->links[link->parent].children++;
+	}
+	for (uint32_t id = 1; id < family->nr; id++) {
+		family->links[id].listed = 0;
+		if (family->links[id].refs)
+			continue;
+		family->links[id].next = family->free_links;
+		family->free_links = id;
 	}
 }

@@ -34,7 +34,10 @@ struct anon_link {
 struct family {
 	struct seam_alloc alloc; /* the first space's */
 	uint32_t spaces;
-	struct anon_link *links; /* [0] unused */
+	bool shared;		    /* readers look at links beside the writer */
+	size_t reused;		    /* how often a link was given another meaning */
+	struct seam_space *members; /* the spaces, by their next_in_family */
+	struct anon_link *links;    /* [0] unused */
 	uint32_t nr, room;
 	uint32_t free_links, idle_links;
 	uint32_t next_serial;
@@ -49,7 +52,8 @@ uint64_t object_new(struct family *family, uint64_t pages);
 /* The size of an object in pages; for files of the caller, whose size is not known, all. */
 uint64_t object_pages(uint64_t file);
 
-struct family *family_new(const struct seam_alloc *alloc);
+/* @shared: there may be readers beside the writer. NULL: no memory. */
+struct family *family_new(const struct seam_alloc *alloc, bool shared);
 void family_hold(struct family *family);
 void family_drop(struct family *family);
 
@@ -81,5 +85,10 @@ void anon_hold(struct family *family, uint32_t link);
 void anon_drop(struct family *family, uint32_t link);
 /* Forgets the links that no area has. At the end of a call. */
 void anon_sweep(struct family *family);
+
+/* After a fork in mid-call: begin, anon_recount for each area of each space, end. */
+void anon_recount_begin(struct family *family);
+void anon_recount(struct family *family, uint32_t link);
+void anon_recount_end(struct family *family);
 
 #endif

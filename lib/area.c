@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "lib/changes.h"
+#include "lib/index/history.h"
 #include "lib/memory.h"
 #include "lib/payload.h"
+#include "lib/shared.h"
 #include "lib/steps/steps.h"
 
 static int out_of_memory(struct seam_space *space)
@@ -330,10 +332,12 @@ static void keep(struct seam_space *space)
 	if (index_count(&space->index) > stats->peak_areas)
 		stats->peak_areas = index_count(&space->index);
 	steps_settle(space, false);
+	index_commit(&space->index);
 	if (space->attrs.idle_slots)
 		attr_sweep(&space->attrs);
 	if (space->family->idle_links)
 		anon_sweep(space->family);
+	WRITE_RELEASE(space->changing, false);
 }
 
 /* Makes an edit anew; ask has set the room for it aside. */
@@ -373,10 +377,22 @@ void call_suspend(struct seam_space *space)
 		undo(space, &space->journal.edits[i]);
 	space->mm = space->mm_before;
 	steps_settle(space, true);
+	index_commit(&space->index);
+	WRITE_RELEASE(space->changing, false);
+}
+
+/* From here on the child of a fork finds a call half done (seam_space_after_fork). */
+static void begin_change(struct seam_space *space)
+{
+	if (!space->history)
+		return;
+	space->began_at = space->history->committed;
+	WRITE_RELEASE(space->changing, true);
 }
 
 void call_resume(struct seam_space *space)
 {
+	begin_change(space);
 	for (size_t i = 0; i < space->journal.nr; i++)
 		redo(space, &space->journal.edits[i]);
 	space->mm = space->mm_after;
@@ -396,6 +412,7 @@ void call_begin(struct seam_space *space)
 	space->move.len = 0;
 	space->no_memory = false;
 	space->mm_before = space->mm;
+	begin_change(space);
 }
 
 int call_end(struct seam_space *space, int result)

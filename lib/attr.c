@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "lib/memory.h"
+#include "lib/table.h"
 
 #define FIRST_ROOM 16
 
@@ -39,22 +39,19 @@ static void list_idle(struct attrs *attrs, uint32_t id)
 static bool grow(struct attrs *attrs, const struct seam_alloc *alloc)
 {
 	uint32_t room = attrs->room ? attrs->room * 2 : FIRST_ROOM;
-	uint32_t *buckets = memory_zeroed(alloc, room * sizeof(*buckets));
+	uint32_t *buckets = table_new(alloc, room * sizeof(*buckets));
+	uint32_t *old_buckets;
 	struct attr_slot *slots;
 
 	if (!buckets)
 		return false;
-	slots = memory_resize(alloc, attrs->slots, attrs->room * sizeof(*slots),
-			      room * sizeof(*slots));
+	slots = table_grow(alloc, attrs->slots, room * sizeof(*slots), attrs->shared);
 	if (!slots) {
-		memory_free(alloc, buckets, room * sizeof(*buckets));
+		table_free(alloc, buckets);
 		return false;
 	}
-	memory_free(alloc, attrs->buckets, attrs->nr_buckets * sizeof(*buckets));
-	attrs->slots = slots;
+	WRITE_RELEASE(attrs->slots, slots);
 	attrs->room = room;
-	attrs->buckets = buckets;
-	attrs->nr_buckets = room;
 	if (!attrs->nr)
 		attrs->nr = 1;
 	/* only called with no free slot left, so each one is in use */
@@ -64,7 +61,21 @@ static bool grow(struct attrs *attrs, const struct seam_alloc *alloc)
 		slots[id].next = *bucket;
 		*bucket = id;
 	}
+	old_buckets = attrs->buckets;
+	WRITE_RELEASE(attrs->buckets, buckets);
+	attrs->nr_buckets = room;
+	table_free(alloc, old_buckets);
 	return true;
+}
+
+static void write_attr(struct attr *to, const struct attr *from)
+{
+	WRITE_ONCE(to->flags, from->flags);
+	WRITE_ONCE(to->file, from->file);
+	WRITE_ONCE(to->numa, from->numa);
+	WRITE_ONCE(to->uffd, from->uffd);
+	WRITE_ONCE(to->name, from->name);
+	WRITE_ONCE(to->traits, from->traits);
 }
 
 uint32_t attr_intern(struct attrs *attrs, const struct seam_alloc *alloc, const struct attr *attr)
@@ -83,11 +94,14 @@ uint32_t attr_intern(struct attrs *attrs, const struct seam_alloc *alloc, const 
 	if (attrs->free_slots) {
 		id = attrs->free_slots;
 		attrs->free_slots = attrs->slots[id].next;
+		table_reuse(&attrs->reused);
 	} else {
 		id = attrs->nr++;
 	}
 	bucket = &attrs->buckets[hash & (attrs->nr_buckets - 1)];
-	attrs->slots[id] = (struct attr_slot) { .attr = *attr, .next = *bucket };
+	write_attr(&attrs->slots[id].attr, attr);
+	attrs->slots[id].refs = attrs->slots[id].listed = 0;
+	attrs->slots[id].next = *bucket;
 	*bucket = id;
 	list_idle(attrs, id);
 	return id;
@@ -125,7 +139,32 @@ void attr_sweep(struct attrs *attrs)
 
 void attr_destroy(struct attrs *attrs, const struct seam_alloc *alloc)
 {
-	memory_free(alloc, attrs->slots, attrs->room * sizeof(*attrs->slots));
-	memory_free(alloc, attrs->buckets, attrs->nr_buckets * sizeof(*attrs->buckets));
+	table_free(alloc, attrs->slots);
+	table_free(alloc, attrs->buckets);
 	memset(attrs, 0, sizeof(*attrs));
+}
+
+void attr_recount_begin(struct attrs *attrs)
+{
+	attrs->nr_buckets = (uint32_t)(table_bytes(attrs->buckets) / sizeof(*attrs->buckets));
+	attrs->room = (uint32_t)(table_bytes(attrs->slots) / sizeof(*attrs->slots));
+	if (!attrs->buckets)
+		attrs->nr = attrs->room = 0; /* cut short at its first set: as if it were new */
+	for (uint32_t id = 1; id < attrs->nr; id++)
+		attrs->slots[id].refs = attrs->slots[id].listed = 0;
+}
+
+void attr_recount_end(struct attrs *attrs)
+{
+	attrs->free_slots = attrs->idle_slots = 0;
+	memset(attrs->buckets, 0, attrs->nr_buckets * sizeof(*attrs->buckets));
+	for (uint32_t id = 1; id < attrs->nr; id++) {
+		struct attr_slot *slot = &attrs->slots[id];
+		uint32_t *list = &attrs->free_slots;
+
+		if (slot->refs)
+			list = &attrs->buckets[attr_hash(&slot->attr) & (attrs->nr_buckets - 1)];
+		slot->next = *list;
+		*list = id;
+	}
 }

@@ -11,6 +11,7 @@
 #ifndef LIB_ATTR_H
 #define LIB_ATTR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <seam/space.h>
@@ -35,6 +36,8 @@ struct attrs {
 	uint32_t nr, room; /* slots in use or free, slots allocated */
 	uint32_t nr_buckets;
 	uint32_t free_slots, idle_slots; /* heads of lists; 0 ends them */
+	bool shared;			 /* readers look at the sets beside the writer */
+	size_t reused;			 /* how often a slot was given to another set */
 };
 
 /* The number of the set, made when it is new. 0: no memory. It is not yet counted by any area. */
@@ -53,6 +56,9 @@ static inline void attr_hold(struct attrs *attrs, uint32_t id)
 void attr_drop(struct attrs *attrs, uint32_t id);
 /* Forgets the sets that no area has. At the end of a call. */
 void attr_sweep(struct attrs *attrs);
+/* After a fork in mid-call: begin, attr_hold for each area, end. */
+void attr_recount_begin(struct attrs *attrs);
+void attr_recount_end(struct attrs *attrs);
 void attr_destroy(struct attrs *attrs, const struct seam_alloc *alloc);
 
 #endif

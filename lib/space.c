@@ -9,6 +9,7 @@
 #include "lib/memory.h"
 #include "lib/payload.h"
 #include "lib/steps/steps.h"
+#include "lib/table.h"
 
 #ifndef SEAM_VERSION
 #define SEAM_VERSION "0.1.0"
@@ -73,6 +74,9 @@ static int set_layout(struct seam_space *space, const struct seam_space_options 
 	if (!rule(space, SEAM_RULE_byte_offsets))
 		space->offset_mask = word(space, UINT64_MAX);
 	mask = page_size(space) - 1;
+	/* what a kernel's own structures would look like is not kept for readers or forks */
+	if (space->flags & SEAM_SPACE_READERS && space->flags & SEAM_SPACE_COUNT_STEPS)
+		return -SEAM_EINVAL;
 	if (space->overcommit > 2 ||
 	    (space->user_end | space->mmap_base | space->legacy_base) & mask ||
 	    space->mmap_base > space->user_end || space->legacy_base > space->user_end)
@@ -91,6 +95,35 @@ static struct seam_space *space_new(const struct seam_alloc *alloc)
 	space->journal.edits = space->journal.few;
 	space->journal.room = JOURNAL_INLINE;
 	return space;
+}
+
+static void join_family(struct seam_space *space, struct family *family)
+{
+	space->family = family;
+	if (!family)
+		return;
+	space->next_in_family = family->members;
+	family->members = space;
+}
+
+static void leave_family(struct seam_space *space)
+{
+	struct seam_space **link = &space->family->members;
+
+	while (*link != space)
+		link = &(*link)->next_in_family;
+	*link = space->next_in_family;
+	family_drop(space->family);
+}
+
+/* What only some spaces have. -SEAM_EALLOC. */
+static int init_extras(struct seam_space *space)
+{
+	if (space->flags & SEAM_SPACE_READERS && index_share(&space->index))
+		return -SEAM_EALLOC;
+	space->history = space->index.history;
+	space->attrs.shared = space->history;
+	return space->flags & SEAM_SPACE_COUNT_STEPS ? steps_init(space) : 0;
 }
 
 SEAM_EXPORT int seam_space_create(const struct seam_space_options *given,
@@ -118,9 +151,8 @@ SEAM_EXPORT int seam_space_create(const struct seam_space_options *given,
 	if (!err)
 		err = payload_init(space, options.payload);
 	if (!err) {
-		space->family = family_new(&space->alloc);
-		if (!space->family || (space->flags & SEAM_SPACE_COUNT_STEPS && steps_init(space)))
-			err = -SEAM_EALLOC;
+		join_family(space, family_new(&space->alloc, space->flags & SEAM_SPACE_READERS));
+		err = space->family ? init_extras(space) : -SEAM_EALLOC;
 	}
 	if (err) {
 		seam_space_destroy(space);
@@ -143,7 +175,7 @@ static void drop_identities(struct seam_space *space)
 	for (uint32_t i = 0; i < space->adopted_room; i++)
 		anon_drop(space->family, space->adopted[i].link);
 	anon_sweep(space->family);
-	family_drop(space->family);
+	leave_family(space);
 }
 
 SEAM_EXPORT void seam_space_destroy(struct seam_space *space)
@@ -158,7 +190,7 @@ SEAM_EXPORT void seam_space_destroy(struct seam_space *space)
 		drop_identities(space);
 	steps_free(space);
 	changes_free(space);
-	memory_free(&alloc, space->adopted, space->adopted_room * sizeof(*space->adopted));
+	table_free(&alloc, space->adopted);
 	index_destroy(&space->index);
 	attr_destroy(&space->attrs, &alloc);
 	if (space->journal.edits != space->journal.few)
@@ -187,7 +219,7 @@ static void inherit(struct seam_space *child, const struct seam_space *parent)
 	child->commit_limit_pages = parent->commit_limit_pages;
 	child->offset_mask = parent->offset_mask;
 	memcpy(child->limit, parent->limit, sizeof(child->limit));
-	child->family = parent->family;
+	join_family(child, parent->family);
 	family_hold(child->family);
 	child->mm = parent->mm;
 	child->mm.locked_lost_pages = 0;
@@ -208,9 +240,10 @@ SEAM_EXPORT int seam_space_fork(struct seam_space *parent, struct seam_space **r
 	if (!child)
 		return -SEAM_EALLOC;
 	inherit(child, parent);
-	if (child->flags & SEAM_SPACE_COUNT_STEPS && steps_init(child)) {
+	err = init_extras(child);
+	if (err) {
 		seam_space_destroy(child);
-		return -SEAM_EALLOC;
+		return err;
 	}
 	/* a child that cannot be made whole is dropped whole */
 	call_begin(child);

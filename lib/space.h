@@ -69,6 +69,11 @@ struct seam_space {
 	struct seam_policy policy;
 	struct seam_alloc alloc;
 	struct seam_payload payload;
+	/* what readers follow stands apart from what each call changes */
+	struct history *history; /* the index's; NULL unless SEAM_SPACE_READERS */
+	struct attrs attrs;
+	struct family *family;
+	struct seam_space *next_in_family;
 	const struct arch *arch;
 	unsigned int page_shift, host_page_shift;
 	uint32_t flags, may, overcommit;
@@ -78,11 +83,11 @@ struct seam_space {
 	uint64_t limit[NR_LIMITS];
 
 	struct index index;
-	struct attrs attrs;
-	struct family *family;
 	struct mm mm, mm_before, mm_after; /* after: of a call that is suspended */
 	struct journal journal;
 	bool no_memory;		 /* an allocation failed in this call */
+	bool changing;		 /* a call is not finished (with readers only) */
+	size_t began_at;	 /* history->committed when it began */
 	struct move move;	 /* by the call, when it is mremap */
 	bool pending;		 /* an ask waits for commit or abort: the journal is its plan */
 	struct changes *changes; /* NULL until an ask or a hook wants them */

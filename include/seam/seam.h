@@ -10,6 +10,7 @@
 #include <seam/ops.h>
 #include <seam/payload.h>
 #include <seam/policy.h>
+#include <seam/read.h>
 #include <seam/space.h>
 
 #endif

@@ -85,6 +85,7 @@ enum seam_arch {
 #define SEAM_SPACE_MDWE 0x20u		  /* PR_SET_MDWE */
 #define SEAM_SPACE_THP_ALWAYS 0x40u	  /* huge pages come unasked (enabled: always) */
 #define SEAM_SPACE_THP_NEVER 0x80u	  /* huge pages do not come, asked or not (never) */
+#define SEAM_SPACE_READERS 0x100u	  /* may be read beside its writer (seam/read.h) */
 
 /*
  * All fields but size may be 0: they then take the value of the layout. A field that is not known

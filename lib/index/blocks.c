@@ -2,7 +2,7 @@
 #include "lib/index/blocks.h"
 
 #include "lib/index/history.h"
-#include "lib/index/shared.h"
+#include "lib/shared.h"
 #include "lib/memory.h"
 
 #define FIRST_CHUNK 8192

@@ -12,7 +12,7 @@
 #include "lib/index/index.h"
 #include "lib/index/blocks.h"
 #include "lib/index/search.h"
-#include "lib/index/shared.h"
+#include "lib/shared.h"
 
 #define REACH UINT32_C(0xfffffffe) /* the farthest page from the base that is kept relative */
 #define FAR UINT32_MAX		   /* an end beyond that, or an unused slot */
@@ -1200,9 +1200,9 @@ static void relink_tree(struct index *index)
 	}
 }
 
-int index_recover(struct index *index)
+int index_recover(struct index *index, bool finished)
 {
-	int err = history_roll_back(index);
+	int err = history_roll_back(index, finished);
 
 	if (err)
 		return err;

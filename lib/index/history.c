@@ -2,7 +2,7 @@
 #include "lib/index/history.h"
 
 #include "lib/index/blocks.h"
-#include "lib/index/shared.h"
+#include "lib/shared.h"
 #include "lib/memory.h"
 
 #define FIRST_RING_LOG 6
@@ -158,26 +158,29 @@ static struct inner *image_of_inner(struct index *index, const struct inner *inn
 /* No reader needs the entry any more. */
 static void release_entry(struct index *index, struct past *entry)
 {
-	switch (entry->kind) {
+	struct past was = *entry;
+
+	/* first, so that the child of a fork gives nothing back twice */
+	WRITE_ONCE(entry->kind, PAST_NONE);
+	switch (was.kind) {
 	case PAST_LEAF:
 	case PAST_INNER:
-		image_drop(index, entry);
+		image_drop(index, &was);
 		break;
 	case PAST_LEAF_OUT:
-		block_give(index, POOL_LEAF, (void *)entry->node);
+		block_give(index, POOL_LEAF, (void *)was.node);
 		break;
 	case PAST_INNER_OUT:
-		block_give(index, POOL_INNER, (void *)entry->node);
+		block_give(index, POOL_INNER, (void *)was.node);
 		break;
 	case PAST_COLD_OUT:
-		block_give(index, POOL_COLD, (void *)entry->node);
+		block_give(index, POOL_COLD, (void *)was.node);
 		break;
 	case PAST_NONE:
 	case PAST_ROOT:
 	case PAST_MADE:
 		break;
 	}
-	WRITE_ONCE(entry->kind, PAST_NONE);
 }
 
 /* Twice the ring, with the same entries; the old one stays as it is, for readers. */
@@ -186,6 +189,7 @@ static bool grow_ring(struct index *index)
 	struct history *history = index->history;
 	struct ring *old = history->ring, *ring;
 	unsigned int log = 0;
+	size_t kept;
 
 	while ((size_t)1 << log <= old->size)
 		log++;
@@ -201,6 +205,8 @@ static bool grow_ring(struct index *index)
 	}
 	for (size_t at = history->head; at != history->head + old->size; at++)
 		WRITE_ONCE(entry_at(ring, at)->kind, PAST_NONE);
+	kept = history->head - old->first < old->size ? history->head - old->first : old->size;
+	WRITE_ONCE(ring->first, history->head - kept);
 	WRITE_RELEASE(history->ring, ring);
 	return true;
 }
@@ -215,13 +221,17 @@ static bool push(struct index *index, enum past_kind kind, const void *node, voi
 	/* the entries since the last commit are those of this call, and must stay */
 	if (head + 1 - history->committed >= history->ring->size && !grow_ring(index))
 		return false;
+	/* so that numbers may wrap */
+	if (!(head & (history->ring->size - 1)) &&
+	    head - history->ring->first > history->ring->size)
+		WRITE_ONCE(history->ring->first, head - history->ring->size);
 	entry = entry_at(history->ring, head);
 	release_entry(index, entry);
 	WRITE_ONCE(entry->node, node);
 	WRITE_ONCE(entry->image, image);
 	WRITE_ONCE(entry->kind, kind);
 	WRITE_RELEASE(history->head, head + 1);
-	SHARED_FENCE(history->head);
+	shared_fence();
 	return true;
 }
 
@@ -233,7 +243,7 @@ static void release_all(struct index *index)
 	size_t head = history->head;
 
 	WRITE_RELEASE(history->head, head + ring->size);
-	SHARED_FENCE(history->head);
+	shared_fence();
 	for (size_t at = head - ring->size; at != head; at++)
 		release_entry(index, entry_at(ring, at));
 }
@@ -324,11 +334,13 @@ void history_set_root(struct index *index, struct index_node *root)
 static void shrink_ring(struct index *index)
 {
 	struct history *history = index->history;
+	struct ring *ring = history->rings[FIRST_RING_LOG];
 
 	release_all(index);
-	WRITE_RELEASE(history->ring, history->rings[FIRST_RING_LOG]);
-	for (size_t at = 0; at < history->ring->size; at++)
-		WRITE_ONCE(history->ring->entries[at].kind, PAST_NONE);
+	WRITE_ONCE(ring->first, history->head);
+	for (size_t at = 0; at < ring->size; at++)
+		WRITE_ONCE(ring->entries[at].kind, PAST_NONE);
+	WRITE_RELEASE(history->ring, ring);
 }
 
 void history_commit(struct index *index)
@@ -339,8 +351,8 @@ void history_commit(struct index *index)
 		return;
 	if (!history->blind)
 		clear_marks(history);
-	history->blind = false;
 	WRITE_RELEASE(history->committed, history->head);
+	history->blind = false;
 	if (history->ring->size > LARGEST_LASTING_RING) {
 		shrink_ring(index);
 		WRITE_RELEASE(history->committed, history->head);
@@ -386,15 +398,20 @@ static void restore_entry(struct index *index, struct past *entry)
 	entry->kind = PAST_NONE;
 }
 
-int history_roll_back(struct index *index)
+int history_roll_back(struct index *index, bool finished)
 {
 	struct history *history = index->history;
 
-	if (history->blind)
-		return -SEAM_EALLOC;
-	for (size_t at = history->head; at-- != history->committed;)
-		restore_entry(index, entry_at(history->ring, at));
+	if (!finished) {
+		if (history->blind)
+			return -SEAM_EALLOC;
+		for (size_t at = history->head; at-- != history->committed;)
+			restore_entry(index, entry_at(history->ring, at));
+	}
+	/* the one that was being written */
+	entry_at(history->ring, history->head)->kind = PAST_NONE;
 	history->committed = history->head;
+	history->blind = false;
 	index->root = history->root;
 	return 0;
 }

@@ -21,6 +21,7 @@
 #include <stddef.h>
 
 #include "lib/index/index.h"
+#include "lib/shared.h"
 
 #define MOST_RINGS 32
 #define LINE_SIZE 64
@@ -43,7 +44,8 @@ struct past {
 };
 
 struct ring {
-	size_t size; /* a power of two */
+	size_t size;  /* a power of two */
+	size_t first; /* no entry before this one is in it; far behind the oldest, or exact */
 	struct past entries[];
 };
 
@@ -64,6 +66,12 @@ struct history {
 	struct ring *rings[MOST_RINGS]; /* by logarithm of the size; kept until the end */
 };
 
+/* The ring has all entries from state @at on; @head: how many there are. */
+static inline bool ring_reaches(const struct ring *ring, size_t head, size_t at)
+{
+	return head - at < READ_ONCE(ring->size) && head - at <= head - READ_ONCE(ring->first);
+}
+
 /* -SEAM_EALLOC */
 int history_create(struct index *index);
 void history_destroy(struct index *index);
@@ -82,9 +90,9 @@ void history_set_root(struct index *index, struct index_node *root);
 bool history_forget(struct index *index);
 void history_commit(struct index *index);
 /*
- * After a fork in mid-call: what readers look at becomes as it was at the last commit. -SEAM_EALLOC
- * when the call had given that up for memory.
+ * After a fork in mid-call: what readers look at becomes as it was at the last commit, unless the
+ * call was @finished. -SEAM_EALLOC when that had been given up for memory.
  */
-int history_roll_back(struct index *index);
+int history_roll_back(struct index *index, bool finished);
 
 #endif

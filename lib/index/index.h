@@ -49,10 +49,10 @@ int index_share(struct index *index);
 /* Ends a call: readers see what has changed since the last one ended. */
 void index_commit(struct index *index);
 /*
- * In the child of a fork that came in the middle of a call: the index as it was before the call.
- * -SEAM_EALLOC when that is not known any more.
+ * In the child of a fork that came in the middle of a call: the index as it was before the call, or
+ * after it if that was @finished. -SEAM_EALLOC when it is not known any more.
  */
-int index_recover(struct index *index);
+int index_recover(struct index *index, bool finished);
 
 static inline uint64_t index_count(const struct index *index)
 {

@@ -106,18 +106,18 @@ struct since {
 /* All that was read up to here is older than what this sees. False: the state is gone. */
 static bool look_since(const struct history *history, size_t at, struct since *ret_since)
 {
-	SHARED_FENCE(((struct history *)history)->head);
+	shared_fence();
 	ret_since->at = at;
 	ret_since->head = READ_ACQUIRE(history->head);
 	ret_since->ring = READ_ACQUIRE(history->ring);
-	return ret_since->head - at < READ_ONCE(ret_since->ring->size);
+	return ring_reaches(ret_since->ring, ret_since->head, at);
 }
 
 /* What was read of the entries, and of images, still held when it was read. */
 static bool still_held(const struct history *history, const struct since *since)
 {
-	SHARED_FENCE(((struct history *)history)->head);
-	return READ_ONCE(history->head) - since->at < since->ring->size;
+	shared_fence();
+	return ring_reaches(since->ring, READ_ONCE(history->head), since->at);
 }
 
 static const struct past *entry_at(const struct since *since, size_t at)

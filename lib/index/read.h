@@ -4,7 +4,7 @@
 #define LIB_INDEX_READ_H
 
 #include "lib/index/history.h"
-#include "lib/index/shared.h"
+#include "lib/shared.h"
 
 /* The state as of the last call that has ended. */
 static inline size_t index_read_begin(const struct history *history)

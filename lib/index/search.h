@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "lib/index/btree.h"
-#include "lib/index/shared.h"
+#include "lib/shared.h"
 
 #if defined(__x86_64__) && !defined(SEAM_PLAIN_SEARCH)
 #define SEARCH_X86 1

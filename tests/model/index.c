@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/index/index.h"
+#include "lib/index/read.h"
 #include "tests/tap.h"
 
 /* The array under its own names (linear.c): what is used of it here. */
@@ -385,6 +386,100 @@ static void run(const struct arena *arena, uint64_t calls)
 	linear_destroy(&array);
 }
 
+/* A state that a reader may still look at, and what it must find there. */
+struct kept {
+	size_t at;
+	struct linear areas;
+};
+
+#define NR_KEPT 4
+
+static void keep_state(struct kept *kept, const struct index *tree, const struct linear *array)
+{
+	kept->at = index_read_begin(tree->history);
+	linear_destroy(&kept->areas);
+	kept->areas.room = kept->areas.nr = array->nr;
+	kept->areas.areas = malloc((array->nr + 1) * sizeof(struct area));
+	if (!kept->areas.areas)
+		abort();
+	memcpy(kept->areas.areas, array->areas, array->nr * sizeof(struct area));
+}
+
+/* Lookups in an older state give what it held, or say that it is gone. */
+static const char *read_state(const struct index *tree, const struct kept *kept,
+			      const struct arena *arena, bool must)
+{
+	uint64_t addr = random_page(arena) << PAGE_SHIFT;
+	struct cursor at;
+	struct area found;
+	bool any = linear_seek(&kept->areas, addr, &at);
+	int result = index_read_seek(tree->history, kept->at, addr, &found);
+
+	if (result == -SEAM_EAGAIN)
+		return must ? "the last state is gone" : NULL;
+	if (result != any || (any && !same_area(&found, &kept->areas.areas[at.slot])))
+		return "an area as a reader sees it";
+	return NULL;
+}
+
+/* As the child of a fork that comes now. */
+static const char *recover(struct index *tree, struct linear *array, const struct kept *last)
+{
+	bool known = !tree->history->blind;
+
+	if (index_recover(tree, false))
+		return known ? "a fork in mid-call" : NULL;
+	if (!known)
+		return "a state that nobody can know";
+	array->nr = 0;
+	for (size_t i = 0; i < last->areas.nr; i++)
+		linear_insert(array, &last->areas.areas[i], NULL);
+	return compare(tree, array);
+}
+
+/* Calls of a few edits each; between any two edits readers look at this state and earlier ones. */
+static void run_shared(const struct arena *arena, uint64_t calls)
+{
+	struct kept kept[NR_KEPT] = { 0 };
+	unsigned int last = 0, recovered = 0, read = 0;
+	const char *wrong = NULL;
+	struct linear array;
+	struct index tree;
+	uint64_t call;
+
+	index_init(&tree, &failing, PAGE_SHIFT);
+	linear_init(&array, &seam_alloc_malloc, PAGE_SHIFT);
+	for (unsigned int i = 0; i < NR_KEPT; i++)
+		linear_init(&kept[i].areas, &seam_alloc_malloc, PAGE_SHIFT);
+	if (index_share(&tree))
+		abort();
+	for (call = 0; call < calls && !wrong; call++) {
+		wrong = one_call(&tree, &array, arena, call / 20000 % 2 == 0);
+		if (!wrong)
+			wrong = check_tree(&tree);
+		for (unsigned int i = 0; i < 8 && !wrong; i++, read++)
+			wrong = read_state(&tree, &kept[i % NR_KEPT], arena,
+					   i % NR_KEPT == last && !tree.history->blind);
+		if (!wrong && !below(50)) {
+			wrong = recover(&tree, &array, &kept[last]);
+			kept[last].at = index_read_begin(tree.history);
+			recovered++;
+		}
+		if (!wrong && !below(below(100) ? 6 : 400)) {
+			index_commit(&tree);
+			last = (last + 1) % NR_KEPT;
+			keep_state(&kept[last], &tree, &array);
+		}
+	}
+	ok(!wrong && recovered && read,
+	   "%" PRIu64 " edits under readers in %" PRIu64 " pages: %u lookups, %u recoveries%s%s",
+	   call, arena->pages, read, recovered, wrong ? "; wrong: " : "", wrong ? wrong : "");
+	index_destroy(&tree);
+	linear_destroy(&array);
+	for (unsigned int i = 0; i < NR_KEPT; i++)
+		linear_destroy(&kept[i].areas);
+}
+
 /* Runs up and down leave full leaves; what is left of a large tree is small. */
 static void runs(void)
 {
@@ -422,6 +517,8 @@ int main(int argc, char **argv)
 	state = argc > 2 ? strtoull(argv[2], NULL, 0) : 88172645463325252;
 	for (size_t i = 0; i < sizeof(arenas) / sizeof(arenas[0]); i++)
 		run(&arenas[i], calls);
+	for (size_t i = 0; i < sizeof(arenas) / sizeof(arenas[0]); i++)
+		run_shared(&arenas[i], calls / 4);
 	runs();
 	return tap_done();
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lib/index/shared.h - memory that the writer changes while readers look at it.
+ * lib/shared.h - memory that the writer changes while readers look at it.
  *
  * A reader may see a node half changed; it finds out afterwards (lib/index/history.h). Until then
  * it must not crash, so what it follows is loaded and stored in one piece: pointers, and whatever
  * fits a word. Wider numbers may be torn on a 32-bit host: no host needs 64-bit atomics for this.
  *
  * ThreadSanitizer sees neither fences nor that a torn value is thrown away: under it every access is
- * a relaxed atomic, a fence a read-modify-write, and the search plain C.
+ * a relaxed atomic, arrays are moved number by number, and the search is plain C.
  */
-#ifndef LIB_INDEX_SHARED_H
-#define LIB_INDEX_SHARED_H
+#ifndef LIB_SHARED_H
+#define LIB_SHARED_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,10 +37,18 @@
 #define READ_ACQUIRE(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define WRITE_RELEASE(x, value) __atomic_store_n(&(x), (value), __ATOMIC_RELEASE)
 
-#ifdef SEAM_TSAN
-/* A fence that orders all before it against all behind it; @word: one that both sides know. */
-#define SHARED_FENCE(word) ((void)__atomic_fetch_add(&(word), 0, __ATOMIC_ACQ_REL))
+/* All that was loaded before comes first, and all that was stored. */
+static inline void shared_fence(void)
+{
+#pragma GCC diagnostic push
+#if defined(SEAM_TSAN) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+	__atomic_thread_fence(__ATOMIC_ACQ_REL);
+#pragma GCC diagnostic pop
+}
 
+#ifdef SEAM_TSAN
 static inline void shared_move32(uint32_t *to, const uint32_t *from, unsigned int nr)
 {
 	if (to <= from)
@@ -61,8 +69,6 @@ static inline void shared_move64(uint64_t *to, const uint64_t *from, unsigned in
 			WRITE_ONCE(to[nr], READ_ONCE(from[nr]));
 }
 #else
-#define SHARED_FENCE(word) __atomic_thread_fence(__ATOMIC_ACQ_REL)
-
 static inline void shared_move32(uint32_t *to, const uint32_t *from, unsigned int nr)
 {
 	memmove(to, from, nr * sizeof(*to));
