@@ -41,7 +41,12 @@ void index_destroy(struct index *index)
 	index_init(index, index->alloc, index->page_shift);
 }
 
-/* Before the first change of a node in a call: readers still look at it as it was. */
+/*
+ * Before the first change of a node in a call: readers still look at it as it was. They look at nr,
+ * at all of a leaf's areas, its base and last_end, and at an inner node's ends and children: these
+ * change only behind touch(), and by WRITE_ONCE or the shared_* functions. All else may change at
+ * any time; relink_tree() makes it anew.
+ */
 static void touch(struct index *index, struct index_node *node)
 {
 	if (index->history && !node->saved)
