@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/iter.h"
 #include "replay/layout.h"
 #include "replay/truth.h"
 #include "trace/grow.h"
 #include "trace/live.h"
+#include "verify/kernel_anon.h"
 #include "verify/op.h"
 #include "verify/unasked.h"
 
@@ -46,6 +48,8 @@ struct beside {
 	struct history history;
 	uint32_t next_anon;
 	bool advised;
+	bool uffd_closed; /* before the last look at a whole map */
+	bool no_iterator; /* the kernel's anon_vmas cannot be read here */
 };
 
 static void fail(struct beside *beside, const char *why)
@@ -157,6 +161,16 @@ static void add_area_mismatch(struct beside *beside, enum beside_when when,
 		mismatch->before = beside->history;
 }
 
+/* What the kernel itself has, with anon_vmas. False where that is not to be had. */
+static bool read_kernel(struct beside *beside, pid_t tid, struct snapshot *ret_snapshot)
+{
+	char why[ITER_WHY_SIZE];
+	int err = beside->no_iterator ? -EPERM : iter_snapshot(tid, ret_snapshot, why);
+
+	beside->no_iterator |= err == -EPERM || err == -EOPNOTSUPP;
+	return !err;
+}
+
 /* ---- comparing ---- */
 
 /* compare_range with more room for the text where that is what it wants. */
@@ -203,36 +217,122 @@ static struct replay_difference *differences(struct beside *beside, unsigned int
 	return beside->report.first;
 }
 
+static uint64_t stack_pages_of(const struct seam_space *space)
+{
+	struct seam_totals totals;
+
+	seam_space_get_totals(space, &totals);
+	return totals.stack_pages;
+}
+
+static uint64_t registered(const struct seam_area *area)
+{
+	const uint64_t uffd = SEAM_VM_UFFD_MISSING | SEAM_VM_UFFD_WP | SEAM_VM_UFFD_MINOR;
+
+	return area->flags & uffd ? area->end - area->start : 0;
+}
+
+/* How many bytes are registered with a userfaultfd. */
+static uint64_t registered_in(const struct event *truth)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < truth->nr_areas; i++)
+		bytes += registered(&truth->areas[i]);
+	return bytes;
+}
+
+static uint64_t registered_in_model(const struct seam_space *space)
+{
+	struct seam_area area;
+	uint64_t at = 0, bytes = 0;
+
+	while (seam_area_next(space, &at, &area))
+		bytes += registered(&area);
+	return bytes;
+}
+
 /*
  * Holds the space against a whole map with all flags and takes over what differs. How many places
  * that are, other than grown stacks; -errno.
  */
 static int take_truth(struct beside *beside, const struct event *truth)
 {
+	const struct seam_space *space = space_of(beside, truth->space);
+	uint64_t stack_pages = stack_pages_of(space);
 	int err;
 
 	beside->report.nr_first = 0;
 	beside->report.differences = 0;
+	beside->uffd_closed = truth->sees & SEES_FLAGS &&
+			      registered_in(truth) < registered_in_model(space);
 	err = truth_check(&beside->lane, truth, &beside->report);
 	if (err)
 		return err;
+	if (!beside->report.differences && stack_pages_of(space) > stack_pages)
+		count_change(beside, "stack growth", NULL);
 	return beside->report.differences > INT32_MAX ? INT32_MAX : (int)beside->report.differences;
 }
 
-static int take_over(struct beside *beside, const struct record_stop *stop)
+/* All areas, and the anon_vmas where the kernel tells of them. As take_truth. */
+static int take_over(struct beside *beside, uint32_t space, pid_t tid,
+		     const struct record_stop *stop)
 {
+	struct snapshot snapshot;
 	struct event truth;
-	int err = record_look(stop, &truth);
+	int r = record_look(stop, &truth), err = 0;
 
-	return err ? err : take_truth(beside, &truth);
+	if (!r)
+		r = take_truth(beside, &truth);
+	if (r >= 0 && read_kernel(beside, tid, &snapshot)) {
+		err = kernel_anon_take(space_of(beside, space), &snapshot, &beside->next_anon);
+		snapshot_free(&snapshot);
+	}
+	return err ? -ENOMEM : r;
+}
+
+/*
+ * What is no longer writable stays accounted when it was faulted (6.18 mm/mprotect.c mprotect_fixup);
+ * that it was may be known to nobody, as when its pages were given back before anyone asked. The
+ * area is @after already. 1: so it is, and the model has it now; 0, -ENOMEM.
+ */
+static int was_faulted(struct beside *beside, struct seam_space *space, pid_t tid,
+		       const struct seam_area *before, const struct seam_area *after)
+{
+	struct snapshot kernel;
+	struct seam_area area;
+	bool told;
+
+	if (!before || !after || before->start != after->start || before->end != after->end ||
+	    before->flags & (SEAM_VM_WRITE | SEAM_VM_MAYSHARE) || before->anon_vma ||
+	    !(after->flags & SEAM_VM_ACCOUNT) || !seam_area_find(space, after->start, &area))
+		return 0;
+	area.anon_vma = ++beside->next_anon;
+	area.anon_chain = 1;
+	told = read_kernel(beside, tid, &kernel);
+	if (told) {
+		const struct seam_area *like = kernel_anon_find(&kernel, &area);
+		bool faulted = like && like->anon_vma;
+
+		snapshot_free(&kernel);
+		if (!faulted)
+			return 0;
+	}
+	if (seam_space_adopt(space, &area) == -SEAM_EALLOC)
+		return -ENOMEM;
+	if (told)
+		beside->result.told++;
+	else
+		beside->result.undetermined++;
+	return 1;
 }
 
 /*
  * What the last look at a whole map took over came about without a call of the program: each place
  * by its name, or as a mismatch where nothing known does such a thing.
  */
-static void name_changes(struct beside *beside, enum beside_when when, const struct event *call,
-			 uint64_t number, pid_t tid)
+static void name_changes(struct beside *beside, enum beside_when when, uint32_t space,
+			 const struct event *call, uint64_t number, pid_t tid)
 {
 	unsigned int nr;
 	struct replay_difference *difference = differences(beside, &nr);
@@ -243,12 +343,20 @@ static void name_changes(struct beside *beside, enum beside_when when, const str
 			.after = difference->has_truth ? &difference->truth : NULL,
 			.tid = tid,
 			.advised = beside->advised,
+			.uffd_closed = beside->uffd_closed,
 		};
 		struct beside_mismatch *mismatch;
 		const char *name;
+		int r;
 
 		if (unasked.after && unasked.after->file && unasked.after->file <= UINT32_MAX)
 			unasked.file = trace_file(beside->trace, (uint32_t)unasked.after->file);
+		r = was_faulted(beside, space_of(beside, space), tid, unasked.before,
+				unasked.after);
+		if (r < 0)
+			fail(beside, "no memory");
+		if (r)
+			continue;
 		name = unasked_name(&unasked);
 		if (name) {
 			count_change(beside, name, unasked.after ? unasked.after : unasked.before);
@@ -275,6 +383,7 @@ struct check {
 	struct difference difference;
 	int compared; /* 0 equal, 1 not, -errno */
 	int error;
+	const struct snapshot *kernel; /* during a search; NULL: cannot be read */
 };
 
 static bool same_result(const struct event *call, const struct replay_outcome *outcome)
@@ -305,7 +414,9 @@ static bool fits(void *ctx)
 	    !same_result(check->call, &check->outcome))
 		return false;
 	compare_call(check);
-	return !check->compared;
+	if (check->compared)
+		return false;
+	return !check->kernel || kernel_anon_agrees(check->space, check->kernel, &check->reach);
 }
 
 /* 1: another history explains it, and is kept. 0, -errno. */
@@ -314,9 +425,19 @@ static int search(struct check *check)
 	struct beside *beside = check->beside;
 	struct difference difference = check->difference;
 	struct replay_outcome outcome = check->outcome;
-	int r = history_search(&beside->history, check->call, check->space, &beside->next_anon,
-			       fits, check);
+	struct snapshot kernel = { 0 };
+	int r;
 
+	if (read_kernel(beside, (pid_t)check->call->tid, &kernel))
+		check->kernel = &kernel;
+	r = history_search(&beside->history, check->call, check->space, &beside->next_anon, fits,
+			   check);
+	if (check->kernel)
+		snapshot_free(&kernel);
+	if (r == 1 && check->kernel)
+		beside->result.told++;
+	else if (r == 1)
+		beside->result.undetermined++;
 	if (r == 1)
 		return 1;
 	check->difference = difference;
@@ -358,23 +479,21 @@ static void judge(struct check *check, const struct record_stop *stop)
 	if (check->call->flags & EVENT_AMBIGUOUS || mm->unsure) {
 		beside->result.overlapped++;
 		if (check->compared)
-			take_over(beside, stop);
+			take_over(beside, check->call->space, (pid_t)check->call->tid, stop);
 		return;
 	}
 	beside->result.checked++;
 	if (same && !check->compared)
 		return;
 	r = search(check);
-	if (r == 1) {
-		beside->result.undetermined++;
+	if (r == 1)
 		return;
-	}
 	if (r < 0) {
 		fail(beside, "no memory");
 		return;
 	}
 	note_mismatch(check, same);
-	take_over(beside, stop);
+	take_over(beside, check->call->space, (pid_t)check->call->tid, stop);
 }
 
 static void take_call(struct beside *beside, const struct event *call,
@@ -427,16 +546,13 @@ static void on_entry(void *ctx, const struct event *call, const struct record_st
 		return;
 	reach_of(call, space_of(beside, call->space), &reach);
 	r = compare_reach(beside, mm, space_of(beside, call->space), &reach, &difference);
-	if (r < 0) {
-		close_look(mm);
-	} else if (r) {
-		r = take_over(beside, stop);
-		if (r > 0)
-			name_changes(beside, BESIDE_BETWEEN, call, beside->result.calls,
-				     (pid_t)call->tid);
-		else if (!r)
-			count_change(beside, "stack growth", NULL);
-	}
+	if (r > 0)
+		r = take_over(beside, call->space, (pid_t)call->tid, stop);
+	if (r < 0)
+		close_look(mm); /* it is being killed */
+	else if (r > 0)
+		name_changes(beside, BESIDE_BETWEEN, call->space, call, beside->result.calls,
+			     (pid_t)call->tid);
 }
 
 /* ---- other events ---- */
@@ -460,7 +576,8 @@ static void begin_space(struct beside *beside, const struct event *event)
 	if (r < 0)
 		fail(beside, "no memory");
 	else if (r > 0)
-		name_changes(beside, BESIDE_FORK, event, beside->result.calls, (pid_t)event->tid);
+		name_changes(beside, BESIDE_FORK, event->space, event, beside->result.calls,
+			     (pid_t)event->tid);
 }
 
 static void take_whole(struct beside *beside, const struct event *truth)
@@ -475,7 +592,8 @@ static void take_whole(struct beside *beside, const struct event *truth)
 	if (r < 0)
 		fail(beside, "no memory");
 	else if (r > 0 && !mm->unsure)
-		name_changes(beside, BESIDE_WHOLE, &mm->last, mm->last_number, (pid_t)truth->tid);
+		name_changes(beside, BESIDE_WHOLE, truth->space, &mm->last, mm->last_number,
+			     (pid_t)truth->tid);
 	mm->unsure = false;
 }
 
@@ -493,7 +611,7 @@ static void take_change(struct beside *beside, const struct event *change)
 	if (r < 0) {
 		fail(beside, "no memory");
 	} else if (r > 0 && !change->text) {
-		name_changes(beside, BESIDE_BETWEEN, &mm->last, mm->last_number,
+		name_changes(beside, BESIDE_BETWEEN, change->space, &mm->last, mm->last_number,
 			     (pid_t)change->tid);
 	} else if (r > 0) {
 		difference = differences(beside, &nr);

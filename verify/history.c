@@ -121,6 +121,25 @@ struct choice {
 	unsigned int class[MAX_CHOSEN];
 };
 
+/*
+ * Can the area have been written to? What was writable once is accounted, or was not to be; it stays
+ * so while it has an anon_vma (6.18 mm/mprotect.c mprotect_fixup). The model knows of guard markers,
+ * which alone come without.
+ */
+static bool may_be_faulted(const struct seam_area *area)
+{
+	return area->anon_vma ||
+	       area->flags & (SEAM_VM_WRITE | SEAM_VM_ACCOUNT | SEAM_VM_NORESERVE);
+}
+
+static bool is_possible(const struct history *history, const struct choice *choice)
+{
+	for (unsigned int i = 0; i < choice->nr; i++)
+		if (choice->class[i] && !may_be_faulted(&history->area[choice->area[i]]))
+			return false;
+	return true;
+}
+
 /* The next one; false behind the last. */
 static bool next_choice(struct choice *choice)
 {
@@ -193,7 +212,8 @@ int history_search(const struct history *history, const struct event *call,
 	for (unsigned int changes = 1; changes <= first.nr; changes++) {
 		choice = first;
 		do {
-			if (apply_choice(history, &choice, areas, next_anon) != changes)
+			if (!is_possible(history, &choice) ||
+			    apply_choice(history, &choice, areas, next_anon) != changes)
 				continue;
 			err = restore_as(history, space, areas);
 			if (err)

@@ -67,7 +67,7 @@ const char *unasked_name(const struct unasked *unasked)
 		return "a thread's shadow stack";
 	if (after && after->traits & SEAM_TRAIT_NO_SPLIT)
 		return "the vdso";
-	if (before && before->flags & UFFD_FLAGS && (!after || !(after->flags & UFFD_FLAGS)))
+	if (unasked->uffd_closed && !(changed & ~UFFD_FLAGS))
 		return "a userfaultfd that was closed";
 	if (before && after && !(changed & ~(uint64_t)ADVICE_FLAGS)) {
 		if (has_file_like(unasked->tid, "anon_inode:[io_uring]"))

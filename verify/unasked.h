@@ -13,7 +13,8 @@ struct unasked {
 	const struct seam_area *before, *after; /* as it was and is; NULL: none */
 	const struct trace_file *file;		/* behind what is there now; may be NULL */
 	pid_t tid;				/* a thread of the program */
-	bool advised; /* a process_madvise was made somewhere in the tree */
+	bool advised;	  /* a process_madvise was made somewhere in the tree */
+	bool uffd_closed; /* less memory is registered with a userfaultfd than was */
 };
 
 /* A constant text; NULL: nothing that is known does this. */
