@@ -134,6 +134,7 @@ char *hidden_sentence(char *buf, uint32_t hidden)
 		uint32_t causes;
 		const char *text;
 	} words[] = {
+		{ SEAM_CAUSE(prot), "protection" },
 		{ SEAM_CAUSE(shared), "whether memory is shared" },
 		{ SEAM_CAUSE(flags) | SEAM_CAUSE(special), "flags (madvise, mlock, accounting)" },
 		{ SEAM_CAUSE(anon_vma) | SEAM_CAUSE(fork),

@@ -119,6 +119,22 @@ static void say_remedy(const struct show *show, const struct remedy_row *row, FI
 		row->exact ? "" : " or more");
 }
 
+/* numa_maps: their number and their policies are all that is told. */
+static bool say_no_ends(const struct show *show, FILE *out)
+{
+	const struct snapshot *snapshot = &show->snapshot;
+	size_t changes = 0;
+	char text[SHORT_TEXT];
+
+	if (snapshot->sees & SEES_RANGE)
+		return false;
+	for (size_t i = 1; i < snapshot->nr_areas; i++)
+		changes += snapshot->areas[i].area.numa != snapshot->areas[i - 1].area.numa;
+	fprintf(out, "; from one to the next the policy changes %s time%s; %s tells no ends",
+		count_text(text, changes), plural(changes), source_words(snapshot));
+	return true;
+}
+
 /* Most of the map touches nothing: no reason between neighbours makes the count. */
 static void say_holes(const struct show *show, FILE *out)
 {
@@ -144,7 +160,9 @@ void show_verdict(const struct show *show, const struct show_extra *extra, FILE 
 	say_growth(show, extra, out);
 	if (pressure >= LIMIT_REACHED)
 		fputs("; this is the area limit, not memory", out);
-	if (say_one_cause(show, out))
+	if (say_no_ends(show, out))
+		;
+	else if (say_one_cause(show, out))
 		;
 	else if (findings->nr_remedies)
 		say_remedy(show, &findings->remedies[0], out);

@@ -66,7 +66,7 @@ static int parse_options(struct options *options, int argc, char **argv)
 	return EXIT_DONE;
 }
 
-/* As maps has it, "rw-p"; "rw-?" where the source does not tell whether memory is shared. */
+/* As maps has it, "rw-p"; "rw-?" or "????" where the source does not tell that. */
 static const char *perms_text(char buf[5], const struct snapshot *snapshot, uint64_t flags)
 {
 	buf[0] = flags & SEAM_VM_READ ? 'r' : '-';
@@ -74,7 +74,7 @@ static const char *perms_text(char buf[5], const struct snapshot *snapshot, uint
 	buf[2] = flags & SEAM_VM_EXEC ? 'x' : '-';
 	buf[3] = flags & SEAM_VM_MAYSHARE ? 's' : snapshot->sees & HIDES_SHARED ? '?' : 'p';
 	buf[4] = '\0';
-	return buf;
+	return snapshot->sees & HIDES_PROT ? "????" : buf;
 }
 
 static void print_area(const struct snapshot *snapshot, size_t index, FILE *out)

@@ -74,7 +74,9 @@ uint32_t causes_not_visible(const struct snapshot *snapshot, const struct seam_p
 
 	if (hides_flags(snapshot, policy))
 		hidden |= SEAM_CAUSE(flags) | SEAM_CAUSE(special);
-	if (sees & HIDES_SHARED)
+	if (sees & HIDES_PROT || !(sees & SEES_RANGE))
+		hidden |= SEAM_CAUSE(prot);
+	if (sees & HIDES_SHARED || !(sees & SEES_RANGE))
 		hidden |= SEAM_CAUSE(shared);
 	if (rule[SEAM_RULE_file] && !(sees & SEES_FILE))
 		hidden |= SEAM_CAUSE(file);
@@ -101,8 +103,8 @@ uint32_t causes_hidden(const struct snapshot *snapshot, const struct seam_policy
 	const struct snapshot_area *l = &snapshot->areas[left], *r = l + 1;
 	uint32_t hidden = causes_not_visible(snapshot, policy);
 
-	/* Anonymous memory has no file and no driver; a file's offset is seen. */
-	if (has_file(l) && has_file(r))
+	/* Anonymous memory has no file and no driver; a file's offset is mostly seen. */
+	if (has_file(l) && has_file(r) && snapshot->sees & SEES_OFFSET)
 		hidden &= ~SEAM_CAUSE(offset);
 	else if (!has_file(l) && !has_file(r))
 		hidden &= ~(SEAM_CAUSE(file) | SEAM_CAUSE(close));

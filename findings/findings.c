@@ -53,7 +53,8 @@ static int count_pairs(struct findings *findings)
 		int r;
 
 		findings->pair[i] = NO_PAIR;
-		if (i + 1 == snapshot->nr_areas)
+		/* without their ends nobody knows which of them touch */
+		if (i + 1 == snapshot->nr_areas || !(snapshot->sees & SEES_RANGE))
 			continue;
 		if (snapshot->areas[i].area.end != snapshot->areas[i + 1].area.start) {
 			findings->holes++;
@@ -115,7 +116,8 @@ int findings_make(const struct snapshot *snapshot, const struct seam_policy *pol
 		tell_detail(&findings.causes[i]);
 	if (!r && findings.nr_causes)
 		qsort(findings.causes, findings.nr_causes, sizeof(*findings.causes), more_pairs);
-	if (!r)
+	/* shapes are told by protection */
+	if (!r && snapshot->sees & SEES_RANGE && !(snapshot->sees & HIDES_PROT))
 		r = groups_find(&findings);
 	if (!r)
 		r = remedies_find(&findings);

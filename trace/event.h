@@ -114,6 +114,7 @@ enum space_born {
 #define SEES_PKEY 0x1000u
 #define SEES_GUARDS 0x2000u  /* guard markers, page by page */
 #define HIDES_SHARED 0x4000u /* not shared or private, though SEES_RANGE: core files */
+#define HIDES_PROT 0x8000u   /* not rwx, though SEES_RANGE: the map of a sanitizer */
 
 struct event {
 	uint8_t kind;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/dump_line.h"
 #include "trace/grow.h"
 #include "trace/hs_err.h"
 #include "trace/maps_line.h"
@@ -397,6 +398,13 @@ static int read_line(struct reader *reader, const char *at, const char *end, boo
 	return read_other(reader, at, end);
 }
 
+static int read_dump_line(struct reader *reader, const char *at, const char *end)
+{
+	struct maps_line line;
+
+	return dump_line_parse(reader->source->kind, at, end, &line) ? add_area(reader, &line) : 0;
+}
+
 static int read_lines(struct reader *reader)
 {
 	const char *at = reader->source->data, *end = at + reader->source->size;
@@ -406,7 +414,8 @@ static int read_lines(struct reader *reader)
 		const char *stop = line_end(at, end);
 
 		reader->line++;
-		r = read_line(reader, at, stop, stop < end);
+		r = holds_dump(reader->source->kind) ? read_dump_line(reader, at, stop)
+						     : read_line(reader, at, stop, stop < end);
 		at = stop + 1;
 	}
 	return r;
@@ -456,6 +465,10 @@ static uint32_t sees_of(const struct reader *reader, bool flags)
 {
 	if (reader->source->kind == SOURCE_NUMA_MAPS)
 		return SEES_NUMA;
+	if (reader->source->kind == SOURCE_ASAN)
+		return SEES_RANGE | HIDES_PROT | HIDES_SHARED;
+	if (reader->source->kind == SOURCE_VALGRIND)
+		return SEES_RANGE | SEES_OFFSET | SEES_INODE | HIDES_SHARED;
 	return SEES_RANGE | SEES_OFFSET | SEES_INODE | SEES_NAME | (flags ? SEES_FLAGS : 0) |
 	       (reader->pkeys ? SEES_PKEY : 0);
 }
@@ -468,6 +481,8 @@ static const char *source_word(const struct reader *reader)
 	case SOURCE_NUMA_MAPS:
 		return "numa_maps";
 	case SOURCE_MAIL:
+	case SOURCE_ASAN:
+	case SOURCE_VALGRIND:
 		return "text";
 	case SOURCE_HS_ERR:
 		return "hs_err";
@@ -491,6 +506,10 @@ static void take_notes(struct reader *reader)
 		snapshot_note(snapshot, "areas without length left out");
 	if (reader->nr_unknown)
 		snapshot_note(snapshot, "VmFlags holds codes that are not known here");
+	if (reader->source->kind == SOURCE_VALGRIND)
+		snapshot_note(snapshot,
+			      "by Valgrind's own list of segments, with its own among them: "
+			      "the kernel may hold some of them otherwise");
 	if (reader->source->kind == SOURCE_NUMA_MAPS)
 		snapshot_note(snapshot,
 			      "numa_maps tells no ends: which areas touch is not visible");
@@ -504,6 +523,12 @@ static int finish(struct reader *reader)
 	bool flags;
 
 	largest_excerpt(reader, &first, &nr);
+	if (!nr && holds_dump(reader->source->kind))
+		return trace_fail(
+			reader->error, reader->source->line,
+			"this is %s without a list of segments; expected one, as valgrind "
+			"-d -d and sanitizers print it",
+			source_kind_name(reader->source->kind));
 	if (!nr)
 		return trace_fail(
 			reader->error, 0,
@@ -529,7 +554,7 @@ static int finish(struct reader *reader)
 static bool holds_maps(enum source_kind kind)
 {
 	return kind == SOURCE_MAPS || kind == SOURCE_SMAPS || kind == SOURCE_NUMA_MAPS ||
-	       kind == SOURCE_MAIL || kind == SOURCE_HS_ERR;
+	       kind == SOURCE_MAIL || kind == SOURCE_HS_ERR || holds_dump(kind);
 }
 
 int snapshot_from_text(const struct source *source, bool skip_bad, struct snapshot *ret_snapshot,

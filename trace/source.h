@@ -22,13 +22,13 @@ enum source_kind {
 	SOURCE_ELF,  /* no core: a program, a library, or cut off */
 	SOURCE_CORE,
 	SOURCE_HS_ERR,
+	SOURCE_ASAN,	   /* the process map of sanitizers */
+	SOURCE_VALGRIND,   /* its list of segments, its system calls */
 	SOURCE_PERF_TRACE, /* recognised and refused by name, with those below */
 	SOURCE_PERF_SCRIPT,
 	SOURCE_BPFTRACE,
 	SOURCE_GDB_MAPPINGS,
 	SOURCE_PMAP,
-	SOURCE_ASAN,	      /* the process map of sanitizers */
-	SOURCE_VALGRIND,      /* its list of segments, its system calls */
 	SOURCE_VMMAP,	      /* macOS */
 	SOURCE_PROCSTAT,      /* FreeBSD */
 	SOURCE_BSD_MAP,	      /* FreeBSD, /proc/PID/map */

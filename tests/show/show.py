@@ -177,6 +177,43 @@ run = seam('kernels', '--diff', 'linux-6.1', 'b')
 ok(run.returncode == 2 and "--diff: no policy 'b'" in run.stderr, 'kernels --diff: which is unknown',
    run.stderr)
 
+# Lists of tools: Valgrind's segments, a sanitizer's process map, numa_maps
+VALGRIND = """--71:1: aspacem <<< SHOW_SEGMENTS: Memory layout at client startup (9 segments)
+--71:1: aspacem (1,47,7) /bin/a
+--71:1: aspacem   0: RSVN 0000000000-0000107fff 1081344 ----- SmFixed
+--71:1: aspacem   1: file 0000108000-0000108fff    4096 r---- d=0xfe01 i=1139  o=0       (1,47)
+--71:1: aspacem   2: file 0000109000-0000109fff    4096 r-x-- d=0xfe01 i=1139  o=4096    (1,47)
+--71:1: aspacem   3: file 000010a000-000010afff    4096 r-x-- d=0xfe01 i=1139  o=4096    (1,47)
+--71:1: aspacem   4: anon 000010b000-000010dfff   12288 rw--T
+--71:1: aspacem   5: ANON 000010e000-000010efff    4096 rw---
+--71:1: aspacem   6:      000010f000-0057ffffff   1335m
+--71:1: aspacem   7: shm  0058000000-0058000fff    4096 rw---
+--71:1: aspacem   8: RSVN 0058001000-ffffffffffffffff  16383e ----- SmFixed
+--71:1: aspacem >>>
+"""
+ASAN = ('==9==ReserveShadowMemoryRange failed\n==9==Process memory map follows:\n'
+        '\t0x000000400000-0x000000401000\t/bin/a\n\t0x000000401000-0x000000402000\t/bin/a\n'
+        '\t0x000000402000-0x000000403000\t/bin/b\n\t0x7f0000000000-0x7f0000001000\t\n'
+        '==9==End of process memory map.\n')
+NUMA = ('1000 default\n2000 bind:0 anon=1 dirty=1 N0=1 kernelpagesize_kB=4\n'
+        '3000 bind:0 anon=1 dirty=1 N0=1 kernelpagesize_kB=4\n4000 default\n')
+for name, text, source, areas, pairs, causes, hidden in (
+        ('Valgrind', VALGRIND, 'text', 6, 4, {'prot': 1, 'offset': 1, 'prot+file': 1, 'unseen': 1},
+         {'shared', 'flags', 'anon_vma'}),
+        ('a sanitizer', ASAN, 'text', 4, 2, {'unseen': 1, 'file': 1}, {'prot', 'shared', 'offset'}),
+        ('numa_maps', NUMA, 'numa_maps', 4, 0, {}, {'prot', 'shared', 'flags'})):
+    run = seam('show', '--json', '-', input=text)
+    found = json.loads(run.stdout) if run.returncode == 0 else {}
+    ok(found.get('source') == source and found['areas'] == areas and
+       found['touching_pairs'] == pairs and hidden <= set(found['not_visible']) and
+       {c['cause']: c['pairs'] for c in found['causes']} == causes, f'{name}: causes', run.stderr or found)
+ok('changes 2 times; numa_maps tells no ends' in seam('show', '-', input=NUMA).stdout,
+   'numa_maps: changes of policy', seam('show', '-', input=NUMA).stdout)
+ok('????' in seam('why', '-', input=ASAN).stdout, 'a protection that is not told')
+run = seam('show', '-', input='--71:0: aspacem Valgrind: FATAL: VG_N_SEGMENTS is too low.\n')
+ok(run.returncode == 1 and 'without a list of segments' in run.stderr, 'Valgrind without a list',
+   run.stderr)
+
 # What is no map
 for what in ('01-fiber-guard.strace', '01-fiber-guard.c', '12-formats-a.gdb.txt'):
     run = seam('show', os.path.join(CASES, what))
