@@ -136,6 +136,29 @@ SEAM_EXPORT int seam_space_uffd_unregister(struct seam_space *space, uint64_t ad
 	CALL(space, uffd_unregister, addr, len);
 }
 
+SEAM_EXPORT int seam_space_remap_file_pages(struct seam_space *space, uint64_t addr, uint64_t len,
+					    uint32_t prot, uint64_t pgoff, uint32_t flags)
+{
+	CALL(space, remap_file_pages, addr, len, prot, pgoff, flags);
+}
+
+static int set_memory_merge(struct seam_space *space, int on)
+{
+	CALL(space, memory_merge, on);
+}
+
+SEAM_EXPORT int seam_space_set_memory_merge(struct seam_space *space, int on)
+{
+	int err = set_memory_merge(space, on);
+
+	/* no part of what a failed call takes back */
+	if (!err && on)
+		space->flags |= SEAM_SPACE_MERGE_ANY;
+	else if (!err)
+		space->flags &= ~SEAM_SPACE_MERGE_ANY;
+	return err;
+}
+
 SEAM_EXPORT int seam_space_set_name(struct seam_space *space, uint64_t addr, uint64_t len,
 				    uint32_t name)
 {

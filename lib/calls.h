@@ -30,6 +30,9 @@ struct seam_calls {
 	int (*uffd_register)(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t uffd,
 			     uint64_t flags);
 	int (*uffd_unregister)(struct seam_space *space, uint64_t addr, uint64_t len);
+	int (*remap_file_pages)(struct seam_space *space, uint64_t addr, uint64_t len,
+				uint32_t prot, uint64_t pgoff, uint32_t flags);
+	int (*memory_merge)(struct seam_space *space, int on);
 	int (*set_name)(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t name);
 	int (*set_tag)(struct seam_space *space, uint64_t addr, uint64_t len, uint64_t tag);
 	/* Fills the empty @child from @parent. */

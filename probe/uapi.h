@@ -17,6 +17,7 @@
 #endif
 #ifndef PR_SET_MEMORY_MERGE
 #define PR_SET_MEMORY_MERGE 67
+#define PR_GET_MEMORY_MERGE 68
 #endif
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41

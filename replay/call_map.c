@@ -403,27 +403,17 @@ void call_shmdt(struct call *call)
 		call_pass(call);
 }
 
-/* Since 4.0 a mapping anew of the same file (6.18 mm/mmap.c remap_file_pages). */
+/* Since 4.0 a mapping anew of the same file; before, other pages in the same area. */
 void call_remap_file_pages(struct call *call)
 {
-	uint64_t at = ground_translate(&call->mm->ground, call->arg[0]);
-	struct seam_file file;
-	struct seam_area area;
-	struct seam_mmap args;
+	const uint64_t *arg = call->arg;
+	uint64_t at = ground_translate(&call->mm->ground, arg[0]);
 
-	if (call->lane->version < 0x040000 || !seam_area_find(call->space, at, &area) ||
-	    area.start > at || !(area.flags & SEAM_VM_MAYSHARE)) {
+	if (call->lane->version < 0x040000) {
 		call_pass(call);
 		return;
 	}
-	file = (struct seam_file) { .id = area.file, .traits = SEAM_FILE_READ | SEAM_FILE_WRITE };
-	args = (struct seam_mmap) {
-		.addr = at,
-		.len = call->arg[1],
-		.prot = (uint32_t)(area.flags & SEAM_VM_RWX),
-		.flags = SEAM_MAP_SHARED | SEAM_MAP_FIXED,
-		.pgoff = call->arg[3],
-		.file = &file,
-	};
-	call_finish(call, call_check(call, seam_space_mmap(call->space, &args, &at)));
+	call_finish(call, call_check(call, seam_space_remap_file_pages(call->space, at, arg[1],
+								       (uint32_t)arg[2], arg[3],
+								       (uint32_t)arg[4])));
 }

@@ -6,6 +6,7 @@
 
 #include <seam/ops.h>
 
+#include "probe/uapi.h"
 #include "verify/chance.h"
 
 /* A length that wraps is refused by every call before it does anything. */
@@ -25,14 +26,16 @@ static bool harmless(const struct world *world, const struct op *op, const uint6
 		       (!(args[3] & SEAM_MREMAP_FIXED) || allows(world, args[4], args[2]));
 	case TRACE_CALL_brk:
 		return !args[0] || args[0] >= world->heap_floor;
-	case TRACE_CALL_uffd_ioctl:
 	case TRACE_CALL_prctl:
+		return args[0] == PR_SET_MEMORY_MERGE || allows(world, args[2], args[3]);
+	case TRACE_CALL_uffd_ioctl:
 		return allows(world, args[2], args[3]);
 	case TRACE_CALL_shmat:
 		return allows(world, args[1], args[3]);
 	case TRACE_CALL_shmdt:
 		return allows(world, args[0], MAX_SEGMENT_LEN);
 	case TRACE_CALL_rlimit:
+	case TRACE_CALL_set_mempolicy:
 	case TRACE_CALL_mlockall:
 	case TRACE_CALL_munlockall:
 	case TRACE_CALL_fork:
@@ -48,7 +51,7 @@ static bool harmless(const struct world *world, const struct op *op, const uint6
 static bool modest(const struct op *op, const uint64_t *args)
 {
 	bool fills =
-		op_faults_in(op, args) ||
+		op_faults_in(op, args) || op->call == TRACE_CALL_remap_file_pages ||
 		(op->call == TRACE_CALL_mmap && args[3] & (SEAM_MAP_POPULATE | SEAM_MAP_LOCKED)) ||
 		(op->call == TRACE_CALL_madvise && args[2] >= SEAM_MADV_COLD);
 
@@ -76,25 +79,56 @@ static bool may_be_huge(const struct world *world, const struct seam_area *area)
 	return area->flags & SEAM_VM_HUGEPAGE || options & SEAM_SPACE_THP_ALWAYS;
 }
 
+static bool has_locked(const struct world *world, uint64_t start, uint64_t end)
+{
+	struct seam_area area;
+
+	while (seam_area_next(world->space, &start, &area) && area.start < end)
+		if (area.flags & SEAM_VM_LOCKED)
+			return true;
+	return false;
+}
+
+/* The range in which it faults in pages of memory that was there before. */
+static bool range_of_faults(const struct world *world, const struct op *op, const uint64_t *args,
+			    struct range *ret)
+{
+	*ret = (struct range) { args[0], args[0] + args[1] };
+	switch (op->call) {
+	case TRACE_CALL_mlockall:
+		*ret = (struct range) { 0, world->host->options.user_end };
+		return args[0] & SEAM_MCL_CURRENT && !(args[0] & SEAM_MCL_ONFAULT);
+	case TRACE_CALL_mprotect:
+	case TRACE_CALL_pkey_mprotect:
+		/* of locked memory that becomes writable */
+		return args[2] & SEAM_PROT_WRITE && !(args[1] >> 47) &&
+		       has_locked(world, ret->start, ret->end);
+	default:
+		return op_faults_in(op, args) && !(args[1] >> 47);
+	}
+}
+
 /* Whether a fault in the range may find what the model does not know: its outcome hangs on pages. */
 static bool hangs_on_pages(const struct generator *gen, const struct world *world,
 			   const struct op *op, const uint64_t *args)
 {
-	uint64_t end = args[0] + args[1], at = args[0];
 	struct seam_area area;
+	struct range range;
+	uint64_t at;
 
-	if (!op_faults_in(op, args) || args[1] >> 47)
+	if (!range_of_faults(world, op, args, &range))
 		return false;
-	if (meets_guards(gen, args[0] & ~(PAGE - 1), end))
+	if (meets_guards(gen, range.start & ~(PAGE - 1), range.end))
 		return true;
+	at = range.start;
 	while (seam_area_next(world->space, &at, &area)) {
 		/* the first area above may grow down to the range */
-		if (area.start >= end && !(area.flags & SEAM_VM_GROWSDOWN))
+		if (area.start >= range.end && !(area.flags & SEAM_VM_GROWSDOWN))
 			break;
-		if (area.flags & SEAM_VM_UFFD_MISSING ||
+		if (area.flags & (SEAM_VM_UFFD_MISSING | SEAM_VM_HUGETLB) ||
 		    (op->call != TRACE_CALL_touch && may_be_huge(world, &area)))
 			return true;
-		if (area.start >= end)
+		if (area.start >= range.end)
 			break;
 	}
 	return false;
@@ -114,11 +148,29 @@ static bool others_uffd(const struct world *world, const struct op *op, const ui
 	return false;
 }
 
+/*
+ * A mapping anew of a whole SysV segment, which was to go with its last area: the old area is gone
+ * before the new one is there.
+ */
+static bool loses_segment(const struct world *world, const struct op *op, const uint64_t *args)
+{
+	uint64_t at = args[0];
+	struct seam_area area;
+
+	if (op->call != TRACE_CALL_remap_file_pages)
+		return false;
+	while (seam_area_next(world->space, &at, &area) && area.start < args[0] + args[1])
+		if (area.traits & SEAM_TRAIT_CLOSE)
+			return true;
+	return false;
+}
+
 bool admit(const struct generator *gen, const struct world *world, const struct op *op,
 	   const uint64_t *args)
 {
 	return harmless(world, op, args) && modest(op, args) &&
-	       !hangs_on_pages(gen, world, op, args) && !others_uffd(world, op, args);
+	       !hangs_on_pages(gen, world, op, args) && !others_uffd(world, op, args) &&
+	       !loses_segment(world, op, args);
 }
 
 static void add_guarded(struct generator *gen, uint64_t start, uint64_t end)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* verify/chance.h - the random choices of a generator: equal seeds, equal choices. */
+/* verify/chance.h - the random choices of a generator (equal seeds, equal choices), and places. */
 #ifndef VERIFY_CHANCE_H
 #define VERIFY_CHANCE_H
 
@@ -8,6 +8,18 @@
 #define PAGE UINT64_C(4096)
 #define HUGE_PAGE (UINT64_C(1) << 21)
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Memory that a call names. */
+struct span {
+	const struct region *region;
+	uint64_t start, len;
+};
+
+static inline void set_addr(struct op *op, int i, const struct region *region, uint64_t addr)
+{
+	op->ref[i] = region->ref;
+	op->arg[i] = region->ref ? addr - region->base : addr;
+}
 
 /* splitmix64 */
 static inline uint64_t draw(struct generator *gen)

@@ -65,12 +65,17 @@ static void draw_rare(struct generator *gen, const struct world *world)
 {
 	uint16_t *w = gen->is.weight;
 
-	if (world->has_mbind)
+	if (world->has_mbind) {
 		w[TRACE_CALL_mbind] = weight(gen, 4, 8);
+		w[TRACE_CALL_set_mempolicy] = weight(gen, 2, 4);
+	}
 	if (world->has_uffd)
 		w[TRACE_CALL_uffd_ioctl] = weight(gen, 4, 8);
-	if (world->has_names)
-		w[TRACE_CALL_prctl] = weight(gen, 4, 12);
+	if (world->has_names || world->has_merge)
+		w[TRACE_CALL_prctl] = weight(gen, world->has_names ? 4 : 1, 12);
+	w[TRACE_CALL_pkey_mprotect] = weight(gen, 4, world->model_files.pkeys ? 12 : 3);
+	if (gen->is.shared)
+		w[TRACE_CALL_remap_file_pages] = weight(gen, 6, 20);
 	if (world->has_shm) {
 		w[TRACE_CALL_shmat] = weight(gen, 4, 8);
 		w[TRACE_CALL_shmdt] = w[TRACE_CALL_shmat] / 2;
@@ -118,6 +123,8 @@ static void draw_arena(struct generator *gen)
 		.base = ARENA + below(gen, 16) * FAR_LEN / 64,
 		.len = sizes[below(gen, ARRAY_SIZE(sizes))] * PAGE,
 	};
+	if (gen->is.huge)
+		gen->region[0].len = (2 + below(gen, 7)) * HUGE_PAGE;
 	gen->nr_regions = 1;
 }
 
@@ -129,6 +136,7 @@ void generate_begin(struct generator *gen, const struct world *world, uint64_t s
 	*gen = (struct generator) { .random = seed, .chosen = only };
 	draw_prots(gen);
 	draw_advices(gen);
+	is->huge = chance(gen, 4);
 	draw_arena(gen);
 	is->files = chance(gen, 30);
 	is->shared = chance(gen, 25);

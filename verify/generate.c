@@ -10,11 +10,7 @@
 #include "probe/uapi.h"
 #include "verify/admit.h"
 #include "verify/chance.h"
-
-struct span {
-	const struct region *region;
-	uint64_t start, len;
-};
+#include "verify/rare.h"
 
 static uint64_t region_end(const struct region *region)
 {
@@ -101,7 +97,7 @@ static const struct region *pick_region(struct generator *gen)
 	return &gen->region[below(gen, gen->nr_regions)];
 }
 
-static void pick_span(struct generator *gen, const struct world *world, struct span *span)
+static void pick_plain_span(struct generator *gen, const struct world *world, struct span *span)
 {
 	struct seam_area area;
 
@@ -117,10 +113,21 @@ static void pick_span(struct generator *gen, const struct world *world, struct s
 		hole_behind(gen, world, span->region, &area, span);
 }
 
-static void set_addr(struct op *op, int i, const struct region *region, uint64_t addr)
+/* Huge pages are whole more often than not. */
+static void widen(struct generator *gen, struct span *span)
 {
-	op->ref[i] = region->ref;
-	op->arg[i] = region->ref ? addr - region->base : addr;
+	uint64_t end = span->start + span->len;
+
+	if (!gen->is.huge || span->region != &gen->region[0] || chance(gen, 25))
+		return;
+	span->start &= ~(HUGE_PAGE - 1);
+	span->len = ((end + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1)) - span->start;
+}
+
+static void pick_span(struct generator *gen, const struct world *world, struct span *span)
+{
+	pick_plain_span(gen, world, span);
+	widen(gen, span);
 }
 
 static void set_span(struct op *op, const struct span *span)
@@ -186,7 +193,11 @@ static void make_mmap(struct generator *gen, const struct world *world, struct o
 	} else if (chance(gen, 50)) {
 		flags |= SEAM_MAP_FIXED_NOREPLACE;
 	}
-	if (gen->is.files && chance(gen, 40)) {
+	if (gen->is.huge && chance(gen, 60)) {
+		/* whether there are any huge pages is another matter */
+		flags |= SEAM_MAP_ANONYMOUS | SEAM_MAP_HUGETLB | SEAM_MAP_NORESERVE;
+		flags &= ~(SEAM_MAP_POPULATE | SEAM_MAP_LOCKED);
+	} else if (gen->is.files && chance(gen, 40)) {
 		op->arg[4] = FIRST_FD + (chance(gen, 70) ? 0 : below(gen, NR_FDS));
 		op->arg[5] = pick_offset(gen, &span);
 	} else {
@@ -225,92 +236,6 @@ static void make_brk(struct generator *gen, struct op *op)
 	set_addr(op, 0, &gen->heap, gen->heap.base + below(gen, gen->heap.len / 256) * 256);
 	if (chance(gen, 80))
 		op->arg[0] &= ~(PAGE - 1);
-}
-
-static void make_mbind(struct generator *gen, struct op *op)
-{
-	static const uint8_t modes[] = { 0, 0, 1, 1, 2, 3, 4 };
-
-	op->arg[2] = modes[below(gen, ARRAY_SIZE(modes))];
-	/* default and local have no nodes */
-	op->arg[3] = op->arg[2] % 4 ? 1 : 0;
-	op->arg[4] = op->arg[3] ? 64 : 0;
-}
-
-static void make_uffd(struct generator *gen, const struct span *span, struct op *op)
-{
-	op->ref[0] = 0;
-	op->arg[0] = 1 + below(gen, 100) / 70;
-	op->arg[1] = chance(gen, 60) ? UFFDIO_REGISTER : UFFDIO_UNREGISTER;
-	set_addr(op, 2, span->region, span->start);
-	op->arg[3] = span->len;
-	if (op->arg[1] == UFFDIO_REGISTER)
-		op->arg[4] = 1 + below(gen, 3);
-}
-
-static void make_name(struct generator *gen, const struct span *span, struct op *op)
-{
-	op->ref[0] = 0;
-	op->arg[0] = PR_SET_VMA;
-	op->arg[1] = PR_SET_VMA_ANON_NAME;
-	set_addr(op, 2, span->region, span->start);
-	op->arg[3] = span->len;
-	op->arg[4] = below(gen, 3);
-}
-
-static void make_shmat(struct generator *gen, const struct span *span, struct op *op)
-{
-	op->ref[0] = 0;
-	op->arg[0] = 0;
-	set_addr(op, 1, span->region, span->start);
-	op->arg[2] = (chance(gen, 20) ? SHM_RDONLY : 0) | (chance(gen, 60) ? SHM_REMAP : 0);
-	op->arg[3] = span->len < MAX_SEGMENT_LEN ? span->len : MAX_SEGMENT_LEN;
-}
-
-/* Near what is used now, or as it was. */
-static void make_rlimit(struct generator *gen, const struct world *world, struct op *op)
-{
-	const struct seam_space_options *host = &world->host->options;
-	struct seam_totals totals;
-	uint64_t used, whole;
-
-	seam_space_get_totals(world->space, &totals);
-	op->ref[0] = 0;
-	op->arg[0] = below(gen, 4);
-	switch (op->arg[0]) {
-	case TRACE_RLIMIT_AS:
-		used = totals.total_pages;
-		whole = host->limit_as;
-		break;
-	case TRACE_RLIMIT_DATA:
-		used = totals.data_pages;
-		whole = host->limit_data;
-		break;
-	case TRACE_RLIMIT_MEMLOCK:
-		used = totals.locked_pages;
-		whole = host->limit_memlock;
-		break;
-	default:
-		used = 0;
-		whole = host->limit_stack;
-		break;
-	}
-	op->arg[1] = chance(gen, 40) ? whole : (used + below(gen, 64)) * PAGE;
-}
-
-static void make_mlockall(struct generator *gen, struct op *op)
-{
-	static const uint8_t flags[] = {
-		SEAM_MCL_FUTURE,
-		SEAM_MCL_FUTURE | SEAM_MCL_ONFAULT,
-		SEAM_MCL_CURRENT | SEAM_MCL_ONFAULT,
-		SEAM_MCL_CURRENT | SEAM_MCL_FUTURE | SEAM_MCL_ONFAULT,
-		SEAM_MCL_CURRENT,
-		SEAM_MCL_ONFAULT,
-		0,
-	};
-
-	op->arg[0] = flags[below(gen, ARRAY_SIZE(flags))];
 }
 
 /* Arguments that the kernel refuses, or that are odd. */
@@ -364,22 +289,8 @@ static void make_ranged(struct generator *gen, const struct world *world, struct
 	case TRACE_CALL_mlock2:
 		op->arg[2] = chance(gen, 80);
 		break;
-	case TRACE_CALL_mbind:
-		make_mbind(gen, op);
-		break;
-	case TRACE_CALL_uffd_ioctl:
-		make_uffd(gen, &span, op);
-		break;
-	case TRACE_CALL_prctl:
-		make_name(gen, &span, op);
-		break;
-	case TRACE_CALL_shmat:
-		make_shmat(gen, &span, op);
-		break;
-	case TRACE_CALL_shmdt:
-		op->arg[1] = 0;
-		break;
 	default:
+		make_rare(gen, world, &span, op);
 		break;
 	}
 }
@@ -414,12 +325,6 @@ static void make(struct generator *gen, const struct world *world, struct op *op
 		break;
 	case TRACE_CALL_brk:
 		make_brk(gen, op);
-		break;
-	case TRACE_CALL_rlimit:
-		make_rlimit(gen, world, op);
-		break;
-	case TRACE_CALL_mlockall:
-		make_mlockall(gen, op);
 		break;
 	case TRACE_CALL_munlockall:
 	case TRACE_CALL_fork:

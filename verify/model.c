@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verify/model.h"
 
+#include <linux/mempolicy.h>
 #include <sys/ioctl.h>
 #include <sys/shm.h>
 
@@ -72,7 +73,8 @@ static int64_t map(struct seam_space *space, const struct model_files *files, co
 	if (args[5] & 4095)
 		return -SEAM_EINVAL;
 	/* how many huge pages there are the model does not know */
-	if (args[3] & SEAM_MAP_HUGETLB && real->result == -SEAM_ENOMEM)
+	if ((args[3] & (SEAM_MAP_HUGETLB | SEAM_MAP_NORESERVE)) == SEAM_MAP_HUGETLB &&
+	    real->result == -SEAM_ENOMEM)
 		return real->result;
 	if (chosen_at_random(space, args, real)) {
 		if (real->result < 0)
@@ -138,6 +140,17 @@ static void touch(struct seam_space *space, const struct op *op, const uint64_t 
 		*ret_outcome = *real;
 }
 
+/* A key must be allocated before any memory is looked at (6.18 mm/mprotect.c do_mprotect_pkey). */
+static int64_t protect_with_key(struct seam_space *space, const struct model_files *files,
+				const uint64_t *a)
+{
+	int key = (int)a[3];
+
+	if (key != -1 && a[1] && (key < 0 || key > 15 || !(files->pkeys >> key & 1)))
+		return -SEAM_EINVAL;
+	return seam_space_mprotect(space, a[0], a[1], (uint32_t)a[2], key);
+}
+
 /* The value of a memory policy: mode and nodes. */
 static uint32_t policy_value(uint64_t mode, uint64_t nodes)
 {
@@ -148,6 +161,8 @@ static int64_t set_process(struct seam_space *space, const uint64_t *a)
 {
 	if (a[0] == PR_SET_VMA && a[1] == PR_SET_VMA_ANON_NAME)
 		return seam_space_set_name(space, a[2], a[3], (uint32_t)a[4]);
+	if (a[0] == PR_SET_MEMORY_MERGE && !a[2] && !a[3] && !a[4])
+		return seam_space_set_memory_merge(space, a[1] != 0);
 	return -SEAM_EINVAL;
 }
 
@@ -255,7 +270,7 @@ bool model_call(struct seam_space *space, struct model_files *files, const struc
 		result = seam_space_mprotect(space, a[0], a[1], (uint32_t)a[2], -1);
 		break;
 	case TRACE_CALL_pkey_mprotect:
-		result = seam_space_mprotect(space, a[0], a[1], (uint32_t)a[2], (int)a[3]);
+		result = protect_with_key(space, files, a);
 		break;
 	case TRACE_CALL_mremap:
 		result = remap(space, a);
@@ -289,6 +304,13 @@ bool model_call(struct seam_space *space, struct model_files *files, const struc
 		break;
 	case TRACE_CALL_mbind:
 		result = seam_space_mbind(space, a[0], a[1], policy_value(a[2], a[3]));
+		break;
+	case TRACE_CALL_set_mempolicy:
+		result = a[0] <= MPOL_LOCAL ? 0 : -SEAM_EINVAL;
+		break;
+	case TRACE_CALL_remap_file_pages:
+		result = seam_space_remap_file_pages(space, a[0], a[1], (uint32_t)a[2], a[3],
+						     (uint32_t)a[4]);
 		break;
 	case TRACE_CALL_prctl:
 		result = set_process(space, a);

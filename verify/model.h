@@ -15,6 +15,7 @@ struct model_files {
 	struct seam_file file[NR_FDS];
 	uint64_t segment_len[MAX_SEGMENTS];
 	uint32_t nr_segments;
+	uint32_t pkeys; /* that are allocated, a bit each */
 };
 
 /*

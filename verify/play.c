@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <linux/futex.h>
 
+#include "probe/uapi.h"
+
 #define STOP 2	       /* nothing is wrong, but the model cannot go on */
 #define ALL_EVERY 2048 /* operations between comparisons of the whole map */
 
@@ -208,12 +210,16 @@ static int reach(const struct op *op, const uint64_t *args, const struct outcome
 		ranges[0] = (struct range) { args[0], args[0] + MAX_SEGMENT_LEN };
 		return 1;
 	case TRACE_CALL_prctl:
+		if (args[0] != PR_SET_VMA)
+			return 0;
+		__attribute__((fallthrough));
 	case TRACE_CALL_uffd_ioctl:
 		ranges[0] = (struct range) { args[2], args[2] + args[3] };
 		return 1;
 	case TRACE_CALL_mlockall:
 	case TRACE_CALL_munlockall:
 	case TRACE_CALL_rlimit:
+	case TRACE_CALL_set_mempolicy:
 		return 0;
 	default:
 		ranges[0] = (struct range) { args[0], args[0] + args[1] };

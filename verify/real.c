@@ -118,6 +118,13 @@ static int64_t bind(const uint64_t *a)
 	return syscall(SYS_mbind, a[0], a[1], a[2], a[4] ? &nodes : NULL, a[4], a[5]) ? -errno : 0;
 }
 
+static int64_t set_task_policy(const uint64_t *a)
+{
+	unsigned long nodes = a[1];
+
+	return syscall(SYS_set_mempolicy, a[0], a[2] ? &nodes : NULL, a[2]) ? -errno : 0;
+}
+
 static int new_uffd(void)
 {
 	/* a fault that nobody answers is a signal, not a wait */
@@ -193,6 +200,7 @@ bool real_call(struct real_files *files, const struct op *op, const uint64_t *ar
 		[TRACE_CALL_munlockall] = SYS_munlockall,
 		[TRACE_CALL_brk] = SYS_brk,
 		[TRACE_CALL_mseal] = SYS_mseal,
+		[TRACE_CALL_remap_file_pages] = SYS_remap_file_pages,
 	};
 
 	*ret_outcome = (struct outcome) { 0 };
@@ -209,6 +217,9 @@ bool real_call(struct real_files *files, const struct op *op, const uint64_t *ar
 		return true;
 	case TRACE_CALL_mbind:
 		ret_outcome->result = bind(args);
+		return true;
+	case TRACE_CALL_set_mempolicy:
+		ret_outcome->result = set_task_policy(args);
 		return true;
 	case TRACE_CALL_prctl:
 		ret_outcome->result = set_process(args);

@@ -329,7 +329,20 @@ static void look_for_calls(struct world *world)
 		close(fd);
 	world->has_shm = id >= 0 && !shmctl(id, IPC_RMID, NULL);
 	world->has_mbind = !syscall(SYS_mbind, page, 0, 0, NULL, 0, 0);
+	world->has_merge = prctl(PR_GET_MEMORY_MERGE, 0, 0, 0, 0) >= 0;
 	world->has_names = !prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, page, 0, NULL);
+}
+
+/* Keys 1 and 2, where the CPU has them; it gives 0 to all memory. */
+static void alloc_pkeys(struct world *world)
+{
+	world->model_files.pkeys = 0;
+	for (int i = 0; i < 2; i++) {
+		long key = syscall(SYS_pkey_alloc, 0, 0);
+
+		if (key >= 0)
+			world->model_files.pkeys |= 1u | 1u << key;
+	}
 }
 
 int world_begin(struct world *world, const struct host *host, const struct seam_policy *policy,
@@ -357,6 +370,7 @@ int world_begin(struct world *world, const struct host *host, const struct seam_
 		return err;
 	become_kind(world, kind);
 	look_for_calls(world);
+	alloc_pkeys(world);
 	*ret_what = "the model";
 	err = make_space(world, policy);
 	if (!err)

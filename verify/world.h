@@ -57,9 +57,10 @@ struct world {
 	struct model_files model_files;
 	struct range kept[MAX_KEPT]; /* what no call may name, in address order */
 	unsigned int nr_kept;
-	uint64_t heap_floor;			      /* no brk below this */
-	bool has_names, has_uffd, has_mbind, has_shm; /* calls that are there and allowed */
-	char *text;				      /* for look */
+	uint64_t heap_floor; /* no brk below this */
+	bool has_names, has_merge, has_uffd, has_mbind,
+		has_shm; /* calls that are there and allowed */
+	char *text;	 /* for look */
 };
 
 /* Opens the files of scripts, before any process is made. -errno. */

@@ -168,6 +168,24 @@ int seam_space_uffd_register(struct seam_space *space, uint64_t addr, uint64_t l
 int seam_space_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len);
 int seam_space_set_name(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t name);
 
+/*
+ * Shows another part of a shared mapping's file, from page @pgoff on, in its place: a mapping anew.
+ * What is known of the file is what its memory tells. O(log n).
+ *  -SEAM_EINVAL  @prot is not 0; no shared memory, or not one run of equal areas of one file
+ *  -SEAM_ENOSYS  a generation up to 2.6.24: nothing was mapped anew then
+ * Source: 6.18 mm/mmap.c remap_file_pages.
+ */
+int seam_space_remap_file_pages(struct seam_space *space, uint64_t addr, uint64_t len,
+				uint32_t prot, uint64_t pgoff, uint32_t flags);
+
+/*
+ * Same-page merging for all memory that can be merged, there and to come (@on), or for none
+ * (PR_SET_MEMORY_MERGE): areas are marked, none is joined. O(areas).
+ *  -SEAM_EINVAL  no such option (before 6.4)
+ * Source: 6.18 mm/ksm.c ksm_enable_merge_any, ksm_disable_merge_any.
+ */
+int seam_space_set_memory_merge(struct seam_space *space, int on);
+
 #ifdef __cplusplus
 }
 #endif

@@ -150,6 +150,14 @@ static bool can_be_watched(const struct attr *attr)
 	return !attr->file || attr->flags & SEAM_VM_HUGETLB || shmem == SEAM_TRAIT_SHMEM;
 }
 
+/* Whether @at, where a range begins or ends in the area, is between two huge pages, if it has any. */
+static bool between_huge(const struct seam_space *space, const struct attr *attr, uint64_t at)
+{
+	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
+
+	return !(attr->flags & SEAM_VM_HUGETLB) || !(at & (huge - 1));
+}
+
 /* What any area of the range forbids, looked at before the first is changed. */
 static int may_register(const struct seam_space *space, uint64_t start, uint64_t end,
 			const struct registration *wanted)
@@ -166,8 +174,12 @@ static int may_register(const struct seam_space *space, uint64_t start, uint64_t
 		if (area.start >= end)
 			break;
 		attr = area_attr(space, &area);
+		if (!some && !between_huge(space, attr, start))
+			return -SEAM_EINVAL;
 		some = true;
 		if (!can_be_watched(attr))
+			return -SEAM_EINVAL;
+		if (end <= area.end && !between_huge(space, attr, end))
 			return -SEAM_EINVAL;
 		if (!(attr->flags & SEAM_VM_MAYWRITE))
 			return -SEAM_EPERM;
@@ -224,6 +236,8 @@ static int may_unregister(const struct seam_space *space, uint64_t start, uint64
 		index_load(&space->index, &cursor, &area);
 		if (area.start >= end)
 			break;
+		if (!some && !between_huge(space, area_attr(space, &area), start))
+			return -SEAM_EINVAL;
 		some = true;
 		if (!can_be_watched(area_attr(space, &area)))
 			return -SEAM_EINVAL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Source: 6.18 mm/madvise.c madvise_vma_behavior, madvise_walk_vmas; mm/ksm.c ksm_madvise. */
 #include "lib/op/fault.h"
+#include "lib/op/ksm.h"
 #include "lib/op/modify.h"
 #include "lib/op/op.h"
 
@@ -77,14 +78,6 @@ static bool seal_forbids(const struct attr *attr, int advice)
 	       !(attr->flags & SEAM_VM_WRITE);
 }
 
-static bool ksm_takes(const struct seam_space *space, const struct area *area)
-{
-	uint64_t refused = SEAM_VM_SHARED | SEAM_VM_MAYSHARE | SEAM_VM_SPECIAL | SEAM_VM_HUGETLB |
-			   SEAM_VM_DROPPABLE;
-
-	return !(area_flags(space, area) & refused);
-}
-
 /* The advices that are flags. 1: it is none. */
 static int advised_flags(const struct seam_space *space, const struct area *area, int advice,
 			 uint64_t *flags)
@@ -127,7 +120,7 @@ static int advised_flags(const struct seam_space *space, const struct area *area
 		*flags &= ~SEAM_VM_DONTDUMP;
 		return 0;
 	case SEAM_MADV_MERGEABLE:
-		if (ksm_takes(space, area))
+		if (ksm_takes(area_flags(space, area)))
 			*flags |= SEAM_VM_MERGEABLE;
 		return 0;
 	case SEAM_MADV_UNMERGEABLE:
@@ -176,8 +169,28 @@ static int install_guard(struct seam_space *space, struct cursor *cursor)
 	return area_set_flags(space, cursor, area_flags(space, &area) | SEAM_VM_MAYBE_GUARD);
 }
 
+/*
+ * Whether pages from @start on may be thrown away (6.18 madvise_dontneed_free_valid_vma). Huge ones
+ * only since 5.18, and only from the beginning of one.
+ */
+static bool may_discard(const struct seam_space *space, const struct area *area, uint64_t start,
+			int advice)
+{
+	uint64_t flags = area_flags(space, area), refused = SEAM_VM_PFNMAP;
+	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
+
+	if (flags & SEAM_VM_HUGETLB)
+		return advice != SEAM_MADV_FREE && !(start & (huge - 1)) &&
+		       rule(space, SEAM_RULE_advices) >= ADVICES_5_18;
+	if (advice != SEAM_MADV_DONTNEED_LOCKED)
+		refused |= SEAM_VM_LOCKED;
+	if (advice == SEAM_MADV_FREE && area_attr(space, area)->file)
+		return false;
+	return !(flags & refused);
+}
+
 /* The advices that change pages, not areas: only whether they are allowed. */
-static int advise_pages(struct seam_space *space, struct cursor *cursor, int advice)
+static int advise_pages(struct seam_space *space, struct cursor *cursor, uint64_t start, int advice)
 {
 	struct area area;
 	uint64_t flags;
@@ -187,14 +200,8 @@ static int advise_pages(struct seam_space *space, struct cursor *cursor, int adv
 	switch (advice) {
 	case SEAM_MADV_DONTNEED:
 	case SEAM_MADV_FREE:
-		if (!(flags & SEAM_VM_HUGETLB) && flags & (SEAM_VM_PFNMAP | SEAM_VM_LOCKED))
-			return -SEAM_EINVAL;
-		if (advice == SEAM_MADV_FREE &&
-		    (area_attr(space, &area)->file || flags & SEAM_VM_HUGETLB))
-			return -SEAM_EINVAL;
-		return 0;
 	case SEAM_MADV_DONTNEED_LOCKED:
-		return flags & SEAM_VM_PFNMAP ? -SEAM_EINVAL : 0;
+		return may_discard(space, &area, start, advice) ? 0 : -SEAM_EINVAL;
 	case SEAM_MADV_COLD:
 	case SEAM_MADV_PAGEOUT:
 		return flags & (SEAM_VM_LOCKED | SEAM_VM_PFNMAP | SEAM_VM_HUGETLB) ? -SEAM_EINVAL
@@ -228,7 +235,7 @@ static int advise_part(struct seam_space *space, struct cursor *cursor, uint64_t
 		return -SEAM_EPERM;
 	err = advised_flags(space, &area, advice, &flags);
 	if (err > 0)
-		return advise_pages(space, cursor, advice);
+		return advise_pages(space, cursor, start, advice);
 	if (err || flags == area_flags(space, &area))
 		return err;
 	err = modify_flags(space, cursor, start, end, flags);

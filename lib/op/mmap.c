@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "lib/op/fault.h"
 #include "lib/op/join_new.h"
+#include "lib/op/ksm.h"
 #include "lib/op/limits.h"
 #include "lib/op/op.h"
 #include "lib/op/placement.h"
@@ -32,6 +33,16 @@ struct mapping {
 	uint64_t tag;
 };
 
+/* MAP_HUGETLB maps a file that nobody has opened (6.18 mm/mmap.c ksys_mmap_pgoff). */
+static const struct seam_file huge_memory = {
+	.traits = SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_HUGETLB,
+};
+
+static bool is_hugetlb(const struct mapping *map)
+{
+	return map->file && map->file->traits & SEAM_FILE_HUGETLB;
+}
+
 /* What is given as arguments alone (6.18 mm/mmap.c ksys_mmap_pgoff, do_mmap). */
 static int check_arguments(const struct seam_space *space, const struct seam_mmap *args,
 			   struct mapping *map)
@@ -55,6 +66,7 @@ static int check_arguments(const struct seam_space *space, const struct seam_mma
 		else if (args->flags & SEAM_MAP_HUGETLB)
 			return -SEAM_EINVAL;
 	} else if (args->flags & SEAM_MAP_HUGETLB) {
+		map->file = &huge_memory;
 		map->len = (map->len + huge - 1) & ~(huge - 1);
 	}
 	if (!map->len)
@@ -66,6 +78,9 @@ static int check_arguments(const struct seam_space *space, const struct seam_mma
 		map->map_flags |= SEAM_MAP_FIXED;
 	if (!(map->map_flags & SEAM_MAP_FIXED))
 		map->addr = place_round_hint(space, map->addr);
+	/* the huge page that begins behind the hint (arch code up to 6.13: before it) */
+	if (!(map->map_flags & SEAM_MAP_FIXED) && is_hugetlb(map))
+		map->addr = (map->addr + huge - 1) & ~(huge - 1);
 	map->len = page_up(space, map->len);
 	if (!map->len)
 		return -SEAM_ENOMEM;
@@ -92,12 +107,6 @@ static uint64_t first_flags(const struct seam_space *space, const struct mapping
 	return flags;
 }
 
-static bool is_hugetlb(const struct mapping *map)
-{
-	return map->file ? map->file->traits & SEAM_FILE_HUGETLB
-			 : map->map_flags & SEAM_MAP_HUGETLB;
-}
-
 /* Where it goes; *ret_old: what is known of the range then. */
 static int choose_address(const struct seam_space *space, const struct seam_mmap *args,
 			  struct mapping *map, struct unmap *ret_old)
@@ -108,7 +117,7 @@ static int choose_address(const struct seam_space *space, const struct seam_mmap
 		.pgoff = map->pgoff,
 		.align = is_hugetlb(map) ? UINT64_C(1) << space->arch->huge_shift : 0,
 		.flags = map->map_flags,
-		.file = map->file || map->map_flags & SEAM_MAP_SHARED || is_hugetlb(map),
+		.file = map->file || map->map_flags & SEAM_MAP_SHARED,
 		.aligning_file = map->file && map->file->traits & SEAM_FILE_THP_ALIGN,
 		.given = args->place,
 		.at = args->at,
@@ -197,7 +206,7 @@ static int check_droppable(const struct seam_space *space, struct mapping *map)
 {
 	if (!rule(space, SEAM_RULE_droppable))
 		return -SEAM_EINVAL;
-	if (map->map_flags & (SEAM_MAP_LOCKED | SEAM_MAP_HUGETLB) || map->flags & SEAM_VM_GROWSDOWN)
+	if (map->map_flags & SEAM_MAP_LOCKED || map->flags & SEAM_VM_GROWSDOWN)
 		return -SEAM_EINVAL;
 	map->flags |= SEAM_VM_DROPPABLE | SEAM_VM_NORESERVE | SEAM_VM_WIPEONFORK | SEAM_VM_DONTDUMP;
 	return 0;
@@ -224,7 +233,7 @@ static int check_anonymous(const struct seam_space *space, struct mapping *map)
 	default:
 		return -SEAM_EINVAL;
 	}
-	map->pgoff = is_hugetlb(map) ? 0 : pages_of(space, map->addr);
+	map->pgoff = pages_of(space, map->addr);
 	return 0;
 }
 
@@ -248,7 +257,7 @@ static void apply_file(struct seam_space *space, struct mapping *map)
 {
 	bool shared = map->flags & SEAM_VM_MAYSHARE;
 
-	if (map->file) {
+	if (map->file && map->file != &huge_memory) {
 		map->object = map->file->id;
 		if (map->file->traits & SEAM_FILE_CLOSE)
 			map->traits |= SEAM_TRAIT_CLOSE;
@@ -256,14 +265,13 @@ static void apply_file(struct seam_space *space, struct mapping *map)
 			map->traits |= SEAM_TRAIT_SHMEM;
 		if (map->file->traits & SEAM_FILE_THP_ALIGN)
 			map->traits |= SEAM_TRAIT_THP_ALIGN;
-	} else if (shared || is_hugetlb(map)) {
+	} else if (map->file || shared) {
 		map->object = object_new(space->family, pages_of(space, map->len));
-		if (!is_hugetlb(map))
+		if (!map->file)
 			map->traits |= SEAM_TRAIT_SHMEM;
 	}
 	if (is_hugetlb(map)) {
 		map->flags |= SEAM_VM_HUGETLB | SEAM_VM_DONTEXPAND;
-		map->flags &= ~(SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT);
 		map->traits |= SEAM_TRAIT_CLOSE;
 	}
 }
@@ -271,9 +279,7 @@ static void apply_file(struct seam_space *space, struct mapping *map)
 /* mm/ksm.c ksm_compatible, of a process that asked for it */
 static bool wants_ksm(const struct seam_space *space, const struct mapping *map)
 {
-	return space->flags & SEAM_SPACE_MERGE_ANY &&
-	       !(map->flags & (SEAM_VM_SHARED | SEAM_VM_MAYSHARE | SEAM_VM_SPECIAL |
-			       SEAM_VM_HUGETLB | SEAM_VM_DROPPABLE));
+	return space->flags & SEAM_SPACE_MERGE_ANY && ksm_takes(map->flags);
 }
 
 /* What a new object of shared memory is charged for as a whole (mm/shmem.c shmem_acct_size). */
@@ -282,8 +288,7 @@ static int charge_object(struct seam_space *space, const struct mapping *map)
 	uint64_t pages = pages_of(space, map->len);
 	int err;
 
-	if (map->file || is_hugetlb(map) || !(map->flags & SEAM_VM_SHARED) ||
-	    map->flags & SEAM_VM_NORESERVE)
+	if (map->file || !(map->flags & SEAM_VM_SHARED) || map->flags & SEAM_VM_NORESERVE)
 		return 0;
 	err = commit_charge(space, pages);
 	if (!err)
@@ -362,7 +367,7 @@ static int insert(struct seam_space *space, const struct mapping *map, const str
 	if (ksm)
 		attr.flags |= SEAM_VM_MERGEABLE;
 	/* what cannot be locked loses the flag that mlockall gives, after the joining */
-	if (map->flags & SEAM_VM_DROPPABLE)
+	if (map->flags & (SEAM_VM_DROPPABLE | SEAM_VM_HUGETLB))
 		attr.flags &= ~(SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT);
 	return attr.flags == before ? 0 : area_set_flags(space, ret_cursor, attr.flags);
 }

@@ -204,6 +204,16 @@ static int call_set_name(struct seam_space *space)
 	return seam_space_set_name(space, AT(111), PAGE, 3);
 }
 
+static int call_remap_file_pages(struct seam_space *space)
+{
+	return seam_space_remap_file_pages(space, AT(5501), PAGE, 0, 5, 0);
+}
+
+static int call_memory_merge(struct seam_space *space)
+{
+	return seam_space_set_memory_merge(space, 1);
+}
+
 static int call_adopt(struct seam_space *space)
 {
 	struct seam_area area = {
@@ -261,6 +271,8 @@ static const struct {
 	{ "mbind", call_mbind },
 	{ "uffd_register", call_uffd },
 	{ "set_name", call_set_name },
+	{ "remap_file_pages", call_remap_file_pages },
+	{ "memory_merge", call_memory_merge },
 	{ "adopt", call_adopt },
 	{ "forget", call_forget },
 	{ "fork", call_fork },
@@ -283,6 +295,9 @@ static struct seam_space *prepared(struct allocator *a, unsigned int extra, uint
 	map(space, 115, 3, RW, SEAM_MAP_LOCKED);
 	/* unlocked, it is a set of its own */
 	seam_space_mbind(space, AT(115), 3 * PAGE, 99);
+	map(space, 5500, 4, RW, SEAM_MAP_SHARED | SEAM_MAP_ANONYMOUS);
+	/* mapped anew, it is a set without a policy */
+	seam_space_mbind(space, AT(5500), 4 * PAGE, 98);
 	map(space, 5010, 2, RW, SEAM_MAP_GROWSDOWN);
 	seam_space_set_brk(space, AT(220), AT(220));
 	for (unsigned int i = 0; i < extra; i++) {

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Since 4.0 this is a mapping anew of the same file, over a range that one run of equal areas of it
+ * covers (6.18 mm/mmap.c remap_file_pages).
+ */
+#include "lib/op/op.h"
+
+/* Whether areas of the same file and flags reach from @first to @end without a hole. */
+static bool covered(const struct seam_space *space, struct cursor cursor, const struct area *first,
+		    uint64_t end)
+{
+	const struct attr *attr = area_attr(space, first);
+	struct area area = *first;
+	uint64_t reached;
+
+	while (area.end < end) {
+		reached = area.end;
+		if (!index_next(&space->index, &cursor))
+			return false;
+		index_load(&space->index, &cursor, &area);
+		if (area.start != reached || area_attr(space, &area)->file != attr->file ||
+		    area_flags(space, &area) != attr->flags)
+			return false;
+	}
+	return true;
+}
+
+/* The open file behind shared memory, as far as the memory tells. */
+static struct seam_file file_behind(const struct attr *attr)
+{
+	static const struct {
+		uint32_t trait, file;
+	} traits[] = {
+		{ SEAM_TRAIT_CLOSE, SEAM_FILE_CLOSE },
+		{ SEAM_TRAIT_SHMEM, SEAM_FILE_SHMEM },
+		{ SEAM_TRAIT_THP_ALIGN, SEAM_FILE_THP_ALIGN },
+	};
+	/* VM_SHARED stands only where it was opened for writing */
+	struct seam_file file = { .id = attr->file, .traits = SEAM_FILE_READ | SEAM_FILE_WRITE };
+
+	for (unsigned int i = 0; i < sizeof(traits) / sizeof(traits[0]); i++)
+		if (attr->traits & traits[i].trait)
+			file.traits |= traits[i].file;
+	if (attr->flags & SEAM_VM_HUGETLB)
+		file.traits |= SEAM_FILE_HUGETLB;
+	if (!(attr->flags & SEAM_VM_MAYEXEC))
+		file.traits |= SEAM_FILE_NOEXEC;
+	return file;
+}
+
+int linux_remap_file_pages(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t prot,
+			   uint64_t pgoff, uint32_t flags)
+{
+	uint64_t start = page_down(space, addr), size = page_down(space, len), at;
+	struct seam_mmap args = { .addr = start, .len = size, .pgoff = pgoff };
+	struct cursor cursor;
+	struct seam_file file;
+	struct area area;
+	uint64_t had;
+
+	if (prot || start + size <= start || pgoff + pages_of(space, size) < pgoff)
+		return -SEAM_EINVAL;
+	if (!index_seek(&space->index, start, &cursor))
+		return -SEAM_EINVAL;
+	index_load(&space->index, &cursor, &area);
+	had = area_flags(space, &area);
+	if (area.start > start || !(had & SEAM_VM_SHARED) ||
+	    !covered(space, cursor, &area, start + size))
+		return -SEAM_EINVAL;
+	file = file_behind(area_attr(space, &area));
+	args.file = &file;
+	args.tag = area.tag;
+	args.prot = (uint32_t)(had & SEAM_VM_RWX);
+	args.flags = SEAM_MAP_SHARED | SEAM_MAP_FIXED | SEAM_MAP_POPULATE |
+		     (flags & SEAM_MAP_NONBLOCK) | (had & SEAM_VM_LOCKED ? SEAM_MAP_LOCKED : 0);
+	return linux_mmap(space, &args, &at);
+}
