@@ -27,6 +27,12 @@ def reported(name, *args):
         return {'error': result.stderr}
 
 
+def replayed(name):
+    result = subprocess.run([SEAM, 'replay', '--json', '--place', 'recorded', *KERNEL, f'{CASES}/{name}'],
+                            capture_output=True, text=True)
+    return json.loads(result.stdout)['kernels'][0]
+
+
 def named(rows, name):
     return next((row for row in rows if row['name'] == name), {})
 
@@ -57,6 +63,11 @@ def test_sums():
         calls = {sum(row['calls'] for row in report[kind])
                  for kind in ('by_call', 'by_thread', 'by_file')}
         tap.ok(calls == {report['trace']['calls']}, f'{name}: each call once in each table', calls)
+        replay = replayed(name)
+        for kind in ('by_call', 'by_thread', 'by_file'):
+            sums = {key: sum(row[key] for row in report[kind]) for key in ('splits', 'joins', 'joins_refused')}
+            tap.ok(all(sums[key] == replay[key] for key in sums), f'{name}: {kind}: splits, joins and refused joins',
+                   sums, replay)
 
 
 def test_growth():
