@@ -295,9 +295,6 @@ static struct seam_space *prepared(struct allocator *a, unsigned int extra, uint
 	map(space, 115, 3, RW, SEAM_MAP_LOCKED);
 	/* unlocked, it is a set of its own */
 	seam_space_mbind(space, AT(115), 3 * PAGE, 99);
-	map(space, 5500, 4, RW, SEAM_MAP_SHARED | SEAM_MAP_ANONYMOUS);
-	/* mapped anew, it is a set without a policy */
-	seam_space_mbind(space, AT(5500), 4 * PAGE, 98);
 	map(space, 5010, 2, RW, SEAM_MAP_GROWSDOWN);
 	seam_space_set_brk(space, AT(220), AT(220));
 	for (unsigned int i = 0; i < extra; i++) {
@@ -308,6 +305,8 @@ static struct seam_space *prepared(struct allocator *a, unsigned int extra, uint
 		/* sets that nothing else has */
 		seam_space_mbind(space, AT(page), PAGE, 100 + i);
 	}
+	/* mapped anew, it is a set without NORESERVE */
+	map(space, 5500, 4, RW, SEAM_MAP_SHARED | SEAM_MAP_ANONYMOUS | SEAM_MAP_NORESERVE);
 	return space;
 }
 
