@@ -45,20 +45,27 @@ static inline uint64_t file_of(const struct seam_space *space, const struct area
 	return area_attr(space, area)->file;
 }
 
-/* The area under the spot's cursor; false when that is past the end. */
+/* The area under the spot's cursor; false, and an empty one, when that is past the end. */
 static inline bool spot_load(const struct seam_space *space, struct spot *spot)
 {
-	if (!index_on_area(&space->index, &spot->cursor))
+	if (!index_on_area(&space->index, &spot->cursor)) {
+		spot->area = (struct area) { 0 };
 		return false;
+	}
 	index_load(&space->index, &spot->cursor, &spot->area);
 	return true;
 }
 
-/* The first area that ends behind @addr; false, and the cursor past the end, when there is none. */
+/*
+ * The first area that ends behind @addr; false, an empty area, and the cursor past the end, when there
+ * is none.
+ */
 static inline bool spot_find(const struct seam_space *space, uint64_t addr, struct spot *ret_spot)
 {
-	if (!index_seek(&space->index, addr, &ret_spot->cursor))
+	if (!index_seek(&space->index, addr, &ret_spot->cursor)) {
+		ret_spot->area = (struct area) { 0 };
 		return false;
+	}
 	index_load(&space->index, &ret_spot->cursor, &ret_spot->area);
 	return true;
 }
