@@ -44,7 +44,9 @@ bench:
 	@scripts/bootstrap bench
 	@[ -d $(BUILD)/release ] || { mkdir -p $(BUILD) && meson setup -Dbench=true --buildtype=release $(BUILD)/release; } >/dev/null
 	@ninja -C $(BUILD)/release bench/bench >/dev/null
-	@$(BUILD)/release/bench/bench $(if $(QUICK),--quick) -o $(BUILD)/bench.json
+	@bench/kernel/build $(BUILD)/release/kernel
+	@$(BUILD)/release/bench/bench $(if $(QUICK),--quick) --maple $(BUILD)/release/kernel/maple.so \
+		-o $(BUILD)/bench.json
 
 install: all
 	meson install --no-rebuild -C $(BUILD)

@@ -42,6 +42,9 @@ struct impl {
 extern const struct impl impl_seam, impl_seam_rules;
 /* NULL when it was not built in. */
 extern const struct impl *const peer_std_map, *const peer_absl, *const peer_llvm, *const peer_icl;
+/* What bench/kernel/build makes of the kernel's sources, under this name in its shared object. */
+extern const struct impl kernel_maple;
+#define KERNEL_MAPLE_SYMBOL "kernel_maple"
 
 /* Bytes taken from malloc at this moment. */
 size_t bytes_in_use(void);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench [--quick] [-o FILE]: libseam and its peers at the same work, in turns, in one run. Medians;
- * trust the ratios, not the nanoseconds. The report goes to stdout, FILE gets it as JSON.
+ * bench [--quick] [--maple FILE.so] [-o FILE]: libseam and its peers at the same work, in turns, in
+ * one run. Medians; trust the ratios, not the nanoseconds. The report goes to stdout, FILE gets it as
+ * JSON. FILE.so is the kernel's maple tree, as bench/kernel/build makes it.
  */
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -24,6 +26,7 @@
 static unsigned int runs = 7;
 static uint64_t scale = 1; /* --quick: a tenth of the calls */
 static uint64_t state, sink;
+static const struct impl *peer_maple; /* NULL: its sources are not installed */
 
 static uint64_t next_random(void)
 {
@@ -118,12 +121,21 @@ static double random_op(const struct impl *impl, void *map, uint64_t areas)
 	return (now_ns() - start) / (double)calls;
 }
 
-/* One page, of which there are gaps everywhere; below a random place. */
+/* Peers that have no search for gaps walk: they are not let do it as often. */
+static uint64_t gap_calls(const struct impl *impl, uint64_t calls)
+{
+	return impl->name == impl_seam.name || impl == peer_maple ? calls : calls / 200;
+}
+
+/* One to four pages below a random place, in a map that has aged: there are such gaps everywhere. */
 static double gap_random(const struct impl *impl, void *map, uint64_t areas)
 {
-	uint64_t calls = 100000 / scale;
-	double start = now_ns();
+	uint64_t calls = gap_calls(impl, 200000 / scale);
+	double start;
 
+	for (uint64_t i = 0; i < areas; i++)
+		random_call(impl, map, areas);
+	start = now_ns();
 	for (uint64_t i = 0; i < calls; i++)
 		sink += impl->gap(map, PAGE + (next_random() & 3) * PAGE,
 				  random_addr(areas) + PAGE);
@@ -133,12 +145,9 @@ static double gap_random(const struct impl *impl, void *map, uint64_t areas)
 /* Larger than any gap between the areas: below them all. */
 static double gap_adverse(const struct impl *impl, void *map, uint64_t areas)
 {
-	uint64_t calls = 400 / scale;
-	double start;
+	uint64_t calls = gap_calls(impl, 80000 / scale);
+	double start = now_ns();
 
-	if (impl->name == impl_seam.name)
-		calls *= 200;
-	start = now_ns();
 	for (uint64_t i = 0; i < calls; i++)
 		sink += impl->gap(map, 4096 * PAGE, LOWEST + 3 * areas * PAGE);
 	return (now_ns() - start) / (double)calls;
@@ -146,12 +155,14 @@ static double gap_adverse(const struct impl *impl, void *map, uint64_t areas)
 
 static double extend(const struct impl *impl, void *map, uint64_t areas)
 {
-	uint64_t calls = 500000 / scale, at = LOWEST + 4 * areas * PAGE;
-	double start = now_ns();
+	uint64_t calls = 500000 / scale, first = LOWEST + 4 * areas * PAGE, at = first;
+	double start = now_ns(), ns;
 
 	for (uint64_t i = 0; i < calls; i++, at += PAGE)
 		impl->set(map, at, at + PAGE, 1);
-	return (now_ns() - start) / (double)calls;
+	ns = (now_ns() - start) / (double)calls;
+	impl->clear(map, first, at);
+	return ns;
 }
 
 /* A child of a space of which two thirds were written to, made and ended. */
@@ -177,27 +188,36 @@ struct row {
 	const char *name, *text;
 	uint64_t areas;
 	work_fn *work;
-	bool rules; /* libseam with the rules of linux-6.18; the peers know none */
-	bool alone; /* only libseam does this */
+	bool rules;	     /* libseam with the rules of linux-6.18; the peers know none */
+	bool alone;	     /* only libseam does this */
+	const char *against; /* the peer, or the row, that the goal is told by */
+	double goal;	     /* at most so much of its figure; alone: at most so much */
 };
 
+#define STD_MAP "std::map"
+#define ABSL "absl::btree_map"
+#define LLVM "LLVM IntervalMap"
+#define MAPLE "Linux maple tree"
+
+/* clang-format off */
 static const struct row rows[] = {
-	{ "lookup_dependent", "dependent lookup", AREAS, lookup_dependent, false, false },
-	{ "lookup_independent", "independent lookups", AREAS, lookup_independent, false, false },
-	{ "random_op", "random map/unmap/protect", AREAS, random_op, false, false },
-	{ "random_op_rules", "the same, rules of linux-6.18", AREAS, random_op, true, false },
-	{ "gap_random", "highest gap, random", AREAS, gap_random, false, false },
-	{ "gap_adverse", "highest gap, adverse", AREAS, gap_adverse, false, false },
-	{ "extend", "extend one area by a page", AREAS, extend, false, false },
-	{ "fork", "fork, two thirds faulted; an area", AREAS, fork_twothirds, true, true },
-	{ "lookup_1m", "dependent lookup, 1 M areas", MANY, lookup_dependent, false, false },
-	{ "random_op_1m", "random map/unmap/protect, 1 M", MANY, random_op, false, false },
+	{ "lookup_dependent", "dependent lookup", AREAS, lookup_dependent, false, false, LLVM, 0.55 },
+	{ "lookup_independent", "independent lookups", AREAS, lookup_independent, false, false, LLVM, 0.2 },
+	{ "random_op", "random map/unmap/protect", AREAS, random_op, false, false, ABSL, 0.5 },
+	{ "random_op_rules", "the same, rules of linux-6.18", AREAS, random_op, true, false, ABSL, 0.75 },
+	{ "gap_random", "highest gap, random", AREAS, gap_random, false, false, MAPLE, 0.75 },
+	{ "gap_adverse", "highest gap, adverse", AREAS, gap_adverse, false, false, MAPLE, 0.75 },
+	{ "extend", "extend one area by a page", AREAS, extend, false, false, STD_MAP, 1.0 },
+	{ "fork", "fork, two thirds faulted; an area", AREAS, fork_twothirds, true, true, NULL, 25 },
+	{ "lookup_1m", "dependent lookup, 1 M areas", MANY, lookup_dependent, false, false, "lookup_dependent", 4 },
+	{ "random_op_1m", "random map/unmap/protect, 1 M", MANY, random_op, false, false, "random_op", 4 },
 };
+/* clang-format on */
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
 struct result {
-	const char *row, *text, *impl;
-	uint64_t areas;
+	const struct row *row;
+	const char *impl;
 	double ns, bytes; /* 0: not of this row */
 	unsigned int runs;
 };
@@ -205,22 +225,19 @@ struct result {
 static struct result results[MOST_RESULTS];
 static unsigned int nr_results;
 
-static void add_result(const struct row *row, const char *text, const char *impl, double ns,
-		       double bytes, unsigned int nr_runs)
+static void add_result(const struct row *row, const char *impl, double ns, double bytes,
+		       unsigned int nr_runs)
 {
 	if (nr_results < MOST_RESULTS)
-		results[nr_results++] = (struct result) { .row = row->name,
-							  .text = text,
-							  .impl = impl,
-							  .areas = row->areas,
-							  .ns = ns,
-							  .bytes = bytes,
-							  .runs = nr_runs };
+		results[nr_results++] = (struct result) {
+			.row = row, .impl = impl, .ns = ns, .bytes = bytes, .runs = nr_runs
+		};
 }
 
 static unsigned int list_peers(const struct impl **list)
 {
-	const struct impl *const all[] = { peer_std_map, peer_absl, peer_llvm, peer_icl };
+	const struct impl *const all[] = { peer_std_map, peer_absl, peer_llvm, peer_icl,
+					   peer_maple };
 	unsigned int nr = 0;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -248,49 +265,61 @@ static void run_row(const struct row *row)
 	const struct impl *list[8] = { row->rules ? &impl_seam_rules : &impl_seam };
 	double ns[8][MOST_RUNS];
 	unsigned int nr = 1;
+	void *maps[8];
 
 	if (!row->alone)
 		nr += list_peers(list + 1);
+	for (unsigned int i = 0; i < nr; i++) {
+		maps[i] = list[i]->create();
+		fill(list[i], maps[i], row->areas);
+	}
 	for (unsigned int run = 0; run < runs; run++) {
 		for (unsigned int i = 0; i < nr; i++) {
-			void *map = list[i]->create();
-
 			state = 88172645463325252 + run;
-			fill(list[i], map, row->areas);
-			ns[i][run] = row->work(list[i], map, row->areas);
-			list[i]->destroy(map);
+			ns[i][run] = row->work(list[i], maps[i], row->areas);
 		}
 		if (isatty(STDERR_FILENO))
 			fprintf(stderr, "\r%s, run %u of %u\033[K", row->name, run + 1, runs);
 	}
-	for (unsigned int i = 0; i < nr; i++)
-		add_result(row, row->text, list[i]->name, median(ns[i], runs), 0, runs);
+	for (unsigned int i = 0; i < nr; i++) {
+		list[i]->destroy(maps[i]);
+		add_result(row, list[i]->name, median(ns[i], runs), 0, runs);
+	}
 }
+
+static const struct row memory_rows[2][2] = {
+	{ { .name = "memory_fresh", .text = "bytes an area", .areas = AREAS, .goal = 24 },
+	  { .name = "memory_aged",
+	    .text = "after 400,000 random calls",
+	    .areas = AREAS,
+	    .goal = 32 } },
+	{ { .name = "memory_fresh_anon",
+	    .text = "bytes an area, each its anon_vma",
+	    .areas = AREAS,
+	    .goal = 32 },
+	  { .name = "memory_aged_anon",
+	    .text = "the same after 400,000 random calls",
+	    .areas = AREAS,
+	    .goal = 40 } },
+};
 
 /* Bytes an area: new, and after 400,000 random calls. */
 static void run_memory(const struct impl *impl, bool anon)
 {
-	static const struct row fresh = { .name = "memory_fresh", .areas = AREAS };
-	static const struct row aged = { .name = "memory_aged", .areas = AREAS };
-	static const struct row fresh_anon = { .name = "memory_fresh_anon", .areas = AREAS };
-	static const struct row aged_anon = { .name = "memory_aged_anon", .areas = AREAS };
+	const struct row *list = memory_rows[anon];
 	size_t before = bytes_in_use();
 	void *map = impl->create();
 
 	state = 88172645463325252;
 	fill(impl, map, AREAS);
-	if (anon)
-		impl->touch_all(map);
-	add_result(anon ? &fresh_anon : &fresh,
-		   anon ? "bytes an area, each its anon_vma" : "bytes an area", impl->name, 0,
-		   (double)(bytes_in_use() - before) / (double)impl->count(map), 1);
-	for (unsigned int i = 0; i < 400000; i++)
-		random_call(impl, map, AREAS);
-	if (anon)
-		impl->touch_all(map);
-	add_result(anon ? &aged_anon : &aged,
-		   anon ? "the same after 400,000 random calls" : "after 400,000 random calls",
-		   impl->name, 0, (double)(bytes_in_use() - before) / (double)impl->count(map), 1);
+	for (unsigned int aged = 0; aged < 2; aged++) {
+		for (unsigned int i = 0; aged && i < 400000; i++)
+			random_call(impl, map, AREAS);
+		if (anon)
+			impl->touch_all(map);
+		add_result(&list[aged], impl->name, 0,
+			   (double)(bytes_in_use() - before) / (double)impl->count(map), 1);
+	}
 	impl->destroy(map);
 }
 
@@ -331,19 +360,49 @@ static void read_facts(struct facts *facts)
 	uname(&facts->host);
 }
 
+static double value_of(const struct result *result)
+{
+	return result->bytes > 0 ? result->bytes : result->ns;
+}
+
+/* libseam's own figure of another row. */
+static double own_value(const char *row)
+{
+	for (unsigned int i = 0; i < nr_results; i++)
+		if (!strcmp(results[i].impl, impl_seam.name) && !strcmp(results[i].row->name, row))
+			return value_of(&results[i]);
+	return 0;
+}
+
+static void print_goal(double value, double goal)
+{
+	printf("   goal %.2f: %s\n", goal, value <= goal ? "met" : "NOT MET");
+}
+
 /* libseam's figure and, below it, its ratio to each peer. */
 static void print_row(const struct result *own)
 {
-	bool memory = own->bytes > 0;
+	const struct row *row = own->row;
+	double value = value_of(own), other = row->against ? own_value(row->against) : 0;
 
-	printf("%-36s libseam %8.1f %s\n", own->text, memory ? own->bytes : own->ns,
-	       memory ? "bytes" : "ns");
+	printf("%-36s libseam %10.1f %s", row->text, value, own->bytes > 0 ? "bytes" : "ns");
+	if (row->goal > 0 && !row->against)
+		print_goal(value, row->goal);
+	else
+		putchar('\n');
 	for (const struct result *peer = results; peer < results + nr_results; peer++) {
-		double value = memory ? peer->bytes : peer->ns;
-
-		if (peer != own && !strcmp(peer->row, own->row))
-			printf("    %.2f x %-25s %16.1f\n", (memory ? own->bytes : own->ns) / value,
-			       peer->impl, value);
+		if (peer == own || peer->row != row)
+			continue;
+		printf("    %6.3f x %-21s %18.1f", value / value_of(peer), peer->impl,
+		       value_of(peer));
+		if (row->against && !strcmp(row->against, peer->impl))
+			print_goal(value / value_of(peer), row->goal);
+		else
+			putchar('\n');
+	}
+	if (other > 0) {
+		printf("    %6.3f x %-21" PRIu64 " %18.1f", value / other, AREAS, other);
+		print_goal(value / other, row->goal);
 	}
 }
 
@@ -353,7 +412,7 @@ static void print_report(const struct facts *facts)
 	       facts->host.release, __VERSION__);
 	printf("%" PRIu64 " areas where nothing else is said; medians of %u runs in turn\n", AREAS,
 	       runs);
-	printf("ratios: libseam to the peer\n\n");
+	printf("ratios first: libseam to the peer\n\n");
 	for (unsigned int i = 0; i < nr_results; i++)
 		if (!strcmp(results[i].impl, impl_seam.name))
 			print_row(&results[i]);
@@ -374,8 +433,8 @@ static int write_json(const char *path)
 		const struct result *r = &results[i];
 
 		json_open(&json, NULL, '{');
-		json_string(&json, "row", r->row);
-		json_uint(&json, "areas", r->areas);
+		json_string(&json, "row", r->row->name);
+		json_uint(&json, "areas", r->row->areas);
 		json_string(&json, "impl", r->impl);
 		if (r->bytes > 0) {
 			json_null(&json, "ns");
@@ -394,6 +453,16 @@ static int write_json(const char *path)
 	return fclose(file) ? 1 : 0;
 }
 
+static const struct impl *load_maple(const char *path)
+{
+	void *object = access(path, F_OK) ? NULL : dlopen(path, RTLD_NOW);
+	const struct impl *impl = object ? dlsym(object, KERNEL_MAPLE_SYMBOL) : NULL;
+
+	if (!access(path, F_OK) && !impl)
+		fprintf(stderr, "bench: %s\n", dlerror());
+	return impl;
+}
+
 int main(int argc, char **argv)
 {
 	const struct impl *peers[8];
@@ -404,10 +473,12 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[i], "--quick")) {
 			scale = 10;
 			runs = 5;
+		} else if (!strcmp(argv[i], "--maple") && i + 1 < argc) {
+			peer_maple = load_maple(argv[++i]);
 		} else if (!strcmp(argv[i], "-o") && i + 1 < argc) {
 			path = argv[++i];
 		} else {
-			fprintf(stderr, "usage: bench [--quick] [-o FILE]\n");
+			fprintf(stderr, "usage: bench [--quick] [--maple FILE.so] [-o FILE]\n");
 			return 2;
 		}
 	}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel's maple tree as a peer, with what it wants of the kernel: compiled by bench/kernel/build
+ * from the sources of linux-source-6.12, which are not part of this tree. The result links those (GPL)
+ * and stays in the build folder.
+ *
+ * The tree is at its best: no RCU (nodes are changed in place and freed at once), no lock, no debug
+ * checks, and its nodes come from a list of free ones.
+ */
+#include "shared.h"
+
+#include <stdlib.h>
+
+#include <linux/init.h>
+#include <linux/slab.h>
+
+struct kmem_cache {
+	unsigned int size, align;
+	void *free; /* chained by their first word */
+};
+
+struct kmem_cache *kmem_cache_create(const char *name, unsigned int size, unsigned int align,
+				     unsigned int flags, void (*ctor)(void *))
+{
+	struct kmem_cache *cache = calloc(1, sizeof(*cache));
+
+	if (!cache)
+		abort();
+	cache->size = size;
+	cache->align = align;
+	return cache;
+}
+
+void *kmem_cache_alloc_lru(struct kmem_cache *cache, struct list_lru *lru, int gfp)
+{
+	void *ptr = cache->free;
+
+	if (ptr)
+		cache->free = *(void **)ptr;
+	else if (posix_memalign(&ptr, cache->align, cache->size))
+		abort();
+	if (gfp & __GFP_ZERO)
+		memset(ptr, 0, cache->size);
+	return ptr;
+}
+
+void kmem_cache_free(struct kmem_cache *cache, void *ptr)
+{
+	*(void **)ptr = cache->free;
+	cache->free = ptr;
+}
+
+int kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t nr, void **list)
+{
+	for (size_t i = 0; i < nr; i++)
+		list[i] = kmem_cache_alloc_lru(cache, NULL, (int)gfp);
+	return (int)nr;
+}
+
+void kmem_cache_free_bulk(struct kmem_cache *cache, size_t nr, void **list)
+{
+	for (size_t i = 0; i < nr; i++)
+		kmem_cache_free(cache, list[i]);
+}
+
+void *kmalloc(size_t size, gfp_t gfp)
+{
+	return gfp & __GFP_ZERO ? calloc(1, size) : malloc(size);
+}
+
+void kfree(void *ptr)
+{
+	free(ptr);
+}
+
+/* A tree that ended gives its nodes back, so that bytes are those of the trees that are. */
+static void give_back(struct kmem_cache *cache)
+{
+	while (cache->free) {
+		void *ptr = cache->free;
+
+		cache->free = *(void **)ptr;
+		free(ptr);
+	}
+}
+
+#include "lib/maple_tree.c"
+
+#include "bench/bench.h"
+
+static void *create(void)
+{
+	struct maple_tree *tree = calloc(1, sizeof(*tree));
+
+	if (!tree)
+		abort();
+	if (!maple_node_cache)
+		maple_tree_init();
+	mt_init_flags(tree, MT_FLAGS_ALLOC_RANGE | MT_FLAGS_LOCK_EXTERN);
+	return tree;
+}
+
+static void destroy(void *map)
+{
+	__mt_destroy(map);
+	free(map);
+	give_back(maple_node_cache);
+}
+
+static void store(void *map, uint64_t start, uint64_t last, void *entry)
+{
+	MA_STATE(mas, map, start, last);
+
+	if (mas_store_gfp(&mas, entry, GFP_KERNEL))
+		abort();
+}
+
+/* The tree itself cuts what sticks out; joining is looking at both sides and storing the whole. */
+static void set(void *map, uint64_t start, uint64_t end, uint32_t value)
+{
+	MA_STATE(mas, map, start - 1, start - 1);
+	void *entry = xa_mk_value(value);
+	void *found = mas_walk(&mas);
+	uint64_t last = end - 1;
+
+	if (found == entry) {
+		if (mas.last >= last)
+			return;
+		start = mas.index;
+	}
+	while (mas.last < end)
+		found = mas_next_range(&mas, ULONG_MAX);
+	if (found == entry)
+		last = mas.last;
+	store(map, start, last, entry);
+}
+
+static void clear(void *map, uint64_t start, uint64_t end)
+{
+	store(map, start, end - 1, NULL);
+}
+
+static uint64_t find(const void *map, uint64_t addr, uint64_t *ret_end)
+{
+	MA_STATE(mas, (struct maple_tree *)map, addr, addr);
+
+	if (!mas_find(&mas, ULONG_MAX))
+		return NO_RANGE;
+	*ret_end = mas.last + 1;
+	return mas.index;
+}
+
+static uint64_t gap(const void *map, uint64_t len, uint64_t hi)
+{
+	MA_STATE(mas, (struct maple_tree *)map, 0, 0);
+
+	if (mas_empty_area_rev(&mas, 0, hi - 1, len))
+		return NO_RANGE;
+	return mas.last + 1 - len;
+}
+
+static size_t count(const void *map)
+{
+	MA_STATE(mas, (struct maple_tree *)map, 0, 0);
+	size_t nr = 0;
+	void *entry;
+
+	mas_for_each(&mas, entry, ULONG_MAX) nr++;
+	return nr;
+}
+
+const struct impl kernel_maple = {
+	.name = "Linux maple tree",
+	.create = create,
+	.destroy = destroy,
+	.set = set,
+	.clear = clear,
+	.change = set,
+	.find = find,
+	.gap = gap,
+	.count = count,
+};
