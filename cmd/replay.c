@@ -260,7 +260,7 @@ static int run(int argc, char **argv)
 		return r;
 	r = source_open(options.file, &source);
 	if (r)
-		return cmd_fail(EXIT_FAILED, "%s: %s", options.file, strerror(-r));
+		return cmd_fail(EXIT_FAILED, "%s: %s", options.file, source_error(r));
 	r = read_kernels(&options, &source, kernels);
 	if (!r)
 		r = write_output(&options, &source);

@@ -57,7 +57,7 @@ static int read_file(const struct target *target, struct snapshot *ret_snapshot)
 	int r = source_open(target->file, &source);
 
 	if (r)
-		return cmd_fail(EXIT_FAILED, "%s: %s", target->file, strerror(-r));
+		return cmd_fail(EXIT_FAILED, "%s: %s", target->file, source_error(r));
 	kind = source.kind;
 	verb = verb_for(kind);
 	r = verb ? -EINVAL : snapshot_from_source(&source, target->skip_bad, ret_snapshot, &error);

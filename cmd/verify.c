@@ -183,7 +183,7 @@ static int read_scripts(const char *path, struct scripts *ret_scripts)
 	int err = source_open(path, &source);
 
 	if (err)
-		return cmd_fail(EXIT_SEAM_FAILED, "%s: %s", path, strerror(-err));
+		return cmd_fail(EXIT_SEAM_FAILED, "%s: %s", path, source_error(err));
 	err = scripts_read(&source, ret_scripts, &error);
 	source_close(&source);
 	if (err == -EINVAL && error.line)

@@ -4,16 +4,44 @@
 #ifdef HAVE_ZSTD
 #include <zstd.h>
 
+#include <stdlib.h>
+
 #define LEVEL 3
+/* Of a short recording's only block: it takes less than starting the program did. */
+#define DENSE_LEVEL 15
+#define DENSE_SIZE (32u << 10)
+
+struct compressor {
+	ZSTD_CCtx *context;
+	ZSTD_CDict *prefix;
+};
+
+struct decompressor {
+	ZSTD_DCtx *context;
+	ZSTD_DDict *prefix;
+};
 
 struct compressor *compressor_new(void)
 {
-	return (struct compressor *)ZSTD_createCCtx();
+	struct compressor *compressor = malloc(sizeof(*compressor));
+
+	if (!compressor)
+		return NULL;
+	compressor->context = ZSTD_createCCtx();
+	compressor->prefix = ZSTD_createCDict(data_prefix, data_prefix_size, LEVEL);
+	if (compressor->context && compressor->prefix)
+		return compressor;
+	compressor_free(compressor);
+	return NULL;
 }
 
 void compressor_free(struct compressor *compressor)
 {
-	ZSTD_freeCCtx((ZSTD_CCtx *)compressor);
+	if (!compressor)
+		return;
+	ZSTD_freeCCtx(compressor->context);
+	ZSTD_freeCDict(compressor->prefix);
+	free(compressor);
 }
 
 size_t compress_bound(size_t size)
@@ -22,24 +50,42 @@ size_t compress_bound(size_t size)
 }
 
 size_t block_compress(struct compressor *compressor, void *to, size_t room, const void *from,
-		      size_t size)
+		      size_t size, bool is_last)
 {
 	size_t packed;
 
 	if (!compressor)
 		return 0;
-	packed = ZSTD_compressCCtx((ZSTD_CCtx *)compressor, to, room, from, size, LEVEL);
+	if (is_last && size <= DENSE_SIZE)
+		packed = ZSTD_compress_usingDict(compressor->context, to, room, from, size,
+						 data_prefix, data_prefix_size, DENSE_LEVEL);
+	else
+		packed = ZSTD_compress_usingCDict(compressor->context, to, room, from, size,
+						  compressor->prefix);
 	return ZSTD_isError(packed) || packed >= size ? 0 : packed;
 }
 
 struct decompressor *decompressor_new(void)
 {
-	return (struct decompressor *)ZSTD_createDCtx();
+	struct decompressor *decompressor = malloc(sizeof(*decompressor));
+
+	if (!decompressor)
+		return NULL;
+	decompressor->context = ZSTD_createDCtx();
+	decompressor->prefix = ZSTD_createDDict(data_prefix, data_prefix_size);
+	if (decompressor->context && decompressor->prefix)
+		return decompressor;
+	decompressor_free(decompressor);
+	return NULL;
 }
 
 void decompressor_free(struct decompressor *decompressor)
 {
-	ZSTD_freeDCtx((ZSTD_DCtx *)decompressor);
+	if (!decompressor)
+		return;
+	ZSTD_freeDCtx(decompressor->context);
+	ZSTD_freeDDict(decompressor->prefix);
+	free(decompressor);
 }
 
 int block_decompress(struct decompressor *decompressor, void *to, size_t size, const void *from,
@@ -47,7 +93,8 @@ int block_decompress(struct decompressor *decompressor, void *to, size_t size, c
 {
 	if (!decompressor)
 		return -1;
-	return ZSTD_decompressDCtx((ZSTD_DCtx *)decompressor, to, size, from, from_size) == size
+	return ZSTD_decompress_usingDDict(decompressor->context, to, size, from, from_size,
+					  decompressor->prefix) == size
 		       ? 0
 		       : -1;
 }
@@ -69,7 +116,7 @@ size_t compress_bound(size_t size)
 }
 
 size_t block_compress(struct compressor *compressor, void *to, size_t room, const void *from,
-		      size_t size)
+		      size_t size, bool is_last)
 {
 	return 0;
 }

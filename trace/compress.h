@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/compress.h - zstd, or the plain word that it was left out of this build.
+ * trace/compress.h - zstd as seam.data uses it, behind a prefix of what recordings have in common; or
+ * the plain word that zstd was left out of this build.
  */
 #ifndef TRACE_COMPRESS_H
 #define TRACE_COMPRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* docs/seam-data-2.prefix */
+extern const unsigned char data_prefix[];
+extern const size_t data_prefix_size;
 
 struct compressor;
 struct decompressor;
@@ -17,9 +23,12 @@ void compressor_free(struct compressor *compressor);
 /* Room that @size bytes may need. */
 size_t compress_bound(size_t size);
 
-/* The compressed size, or 0 when it would not be smaller than @size (also without a compressor). */
+/*
+ * The compressed size, or 0 when it would not be smaller than @size (also without a compressor).
+ * @is_last: nobody waits for it, and a short one may take its time.
+ */
 size_t block_compress(struct compressor *compressor, void *to, size_t room, const void *from,
-		      size_t size);
+		      size_t size, bool is_last);
 
 /* As above. */
 struct decompressor *decompressor_new(void);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define DATA_VERSION_MAJOR 1 /* another one: a reader of this one must refuse */
+#define DATA_VERSION_MAJOR 2 /* another one: a reader of this one must refuse */
 #define DATA_VERSION_MINOR 0 /* a later one only adds what may be skipped */
 #define DATA_UNIT_SHIFT 12   /* "pages" of the file, whatever the host's are */
 
@@ -32,8 +32,8 @@ enum {
 };
 #define DATA_BLOCK_MAGIC UINT32_C(0x314b4253) /* "SBK1" */
 
-enum { BLOCK_DICTIONARY = 1, BLOCK_EVENTS = 2 };
-enum { CODEC_STORED = 0, CODEC_ZSTD = 1 };
+enum block_kind { BLOCK_DICTIONARY = 1, BLOCK_EVENTS = 2, BLOCK_BOTH = 3 };
+enum block_codec { CODEC_STORED = 0, CODEC_ZSTD = 1 };
 
 #define DATA_BLOCK_TARGET (64u << 10) /* raw bytes after which a block is closed */
 #define DATA_BLOCK_MAX (32u << 20)    /* raw bytes that a block may have */
@@ -51,9 +51,13 @@ enum data_record {
 	RECORD_MODULE = 5,
 	RECORD_STACK = 6,
 	RECORD_FRAME = 7,
+	RECORD_FILE_AGAIN = 8,
 	RECORD_EVENT = 16, /* + enum event_kind, which is part of the format */
 	RECORD_FINISH = 48,
 };
+
+/* The name of the shape of an EVENT_TOUCH, which has the form of a call with two arguments. */
+#define DATA_TOUCH_SHAPE "(touch)"
 
 /* How a field of a call is stored: the constant of its shape, or one varint. */
 enum data_class {
@@ -65,13 +69,13 @@ enum data_class {
 	CLASS_PAGES = 5,      /* value >> unit_shift */
 	CLASS_FIRST = 6,      /* equal to argument 0; no varint */
 	CLASS_BREAK = 7,      /* zigzag: bytes from the thread's last break */
+	CLASS_FILE = 8,	      /* zigzag: from the block's last file */
 	NR_CLASSES
 };
 
 /* Which members follow in an event record, in this order. */
 enum {
 	HAS_FLAGS = 0x1,
-	HAS_DURATION = 0x2,
 	HAS_BORN = 0x4,
 	HAS_ARGS = 0x8,
 	HAS_RESULT = 0x10,
@@ -138,6 +142,33 @@ static inline uint64_t varint_get(const uint8_t **at)
 	}
 	*at = p;
 	return value;
+}
+
+/*
+ * A length of time in five significant bits: what is below 32 as it is, else four bits behind the
+ * highest, rounded. The size of a recording is half times, and no clock of a stop is better.
+ */
+#define SPAN_BITS 4
+#define SPAN_STEPS (1u << SPAN_BITS)
+
+static inline uint64_t span_code(uint64_t value)
+{
+	unsigned int shift;
+	uint64_t steps;
+
+	if (value < 2 * SPAN_STEPS)
+		return value;
+	shift = 63 - (unsigned int)__builtin_clzll(value) - SPAN_BITS;
+	steps = (value >> shift) + (value >> (shift - 1) & 1); /* 2 * SPAN_STEPS carries over */
+	return (uint64_t)shift * SPAN_STEPS + steps;
+}
+
+static inline uint64_t span_value(uint64_t code)
+{
+	uint64_t octave = code >> SPAN_BITS, is_long = octave != 0;
+
+	/* without a branch: which way it goes would be anybody's guess */
+	return (is_long << SPAN_BITS | (code & (SPAN_STEPS - 1))) << ((octave - is_long) & 63);
 }
 
 static inline uint64_t zigzag(int64_t value)

@@ -47,6 +47,11 @@ struct thread {
 	uint64_t block; /* for which they hold */
 };
 
+struct file_entry {
+	struct trace_file file;
+	bool shares_path; /* with an earlier one */
+};
+
 struct data_reader {
 	const uint8_t *data;
 	size_t size, at; /* the next block */
@@ -61,11 +66,12 @@ struct data_reader {
 	size_t raw_room;
 	const uint8_t *cursor, *end; /* of the events block being read; NULL: none */
 	uint64_t last_tick;
-	uint32_t last_thread;
+	uint32_t last_thread, last_file;
 
 	struct shape *shapes; /* [number], from 1, as with all that follow */
 	struct thread *threads;
-	struct trace_file *files;
+	struct file_entry *files;
+	uint64_t last_description;
 	struct trace_module *modules;
 	struct trace_frame *frames;
 	struct stack *stacks;
@@ -137,6 +143,17 @@ static bool find_block(const struct data_reader *reader, struct block_header *re
 	return crc32c(0, p + BLOCK_KIND,
 		      ret_header->header_size - BLOCK_KIND + ret_header->stored) ==
 	       get_le32(p + BLOCK_CRC);
+}
+
+/* Does the file end before the block at reader->at does? */
+static bool is_cut(const struct data_reader *reader)
+{
+	const uint8_t *p = reader->data + reader->at;
+	size_t left = reader->size - reader->at;
+
+	return left < BLOCK_SIZE ||
+	       (get_le32(p + BLOCK_MAGIC) == DATA_BLOCK_MAGIC &&
+		left < (uint64_t)get_le16(p + BLOCK_HEADER_SIZE) + get_le32(p + BLOCK_STORED));
 }
 
 /* A buffer for @size bytes and what follows them; NULL without memory. */
@@ -303,22 +320,46 @@ static int read_host(struct data_reader *reader, const uint8_t *at, const uint8_
 	return 0;
 }
 
+static uint64_t get_description(struct data_reader *reader, const uint8_t **at)
+{
+	reader->last_description += (uint64_t)unzigzag(varint_get(at));
+	return reader->last_description;
+}
+
 static int read_file(struct data_reader *reader, const uint8_t *at, const uint8_t *end)
 {
-	struct trace_file *file = ADD_NUMBER(reader, files);
+	struct file_entry *entry = ADD_NUMBER(reader, files);
+	struct trace_file *file = &entry->file;
 	const uint8_t *path;
 	uint64_t size;
 
-	if (!file)
+	if (!entry)
 		return -ENOMEM;
-	file->path = NULL;
+	file->known = (uint32_t)varint_get(&at);
+	file->traits = (uint32_t)varint_get(&at);
 	file->dev = varint_get(&at);
 	file->ino = varint_get(&at);
-	file->known = (uint32_t)varint_get(&at);
-	file->description = varint_get(&at);
-	file->traits = (uint32_t)varint_get(&at);
 	path = get_bytes(&at, end, &size);
-	return path ? copy_text(reader, path, size, &file->path) : -EINVAL;
+	if (!path)
+		return -EINVAL;
+	file->description = get_description(reader, &at);
+	return at > end ? -EINVAL : copy_text(reader, path, size, &file->path);
+}
+
+/* Another description of an earlier file. */
+static int read_file_again(struct data_reader *reader, const uint8_t *at, const uint8_t *end)
+{
+	struct file_entry *entry = ADD_NUMBER(reader, files);
+	uint64_t back = varint_get(&at);
+
+	if (!entry)
+		return -ENOMEM;
+	entry->shares_path = true;
+	if (!back || back >= reader->nr_files)
+		return -EINVAL;
+	entry->file = reader->files[reader->nr_files - back].file;
+	entry->file.description = get_description(reader, &at);
+	return at > end ? -EINVAL : 0;
 }
 
 static int read_module(struct data_reader *reader, const uint8_t *at, const uint8_t *end)
@@ -374,13 +415,16 @@ static int read_stacks(struct data_reader *reader, const uint8_t *at, const uint
 
 static int read_thread(struct data_reader *reader, const uint8_t *at, const uint8_t *end)
 {
-	struct thread *thread = ADD_NUMBER(reader, threads);
+	struct thread *thread = ADD_NUMBER(reader, threads), *before;
 
 	if (!thread)
 		return -ENOMEM;
-	thread->space = (uint32_t)varint_get(&at);
-	thread->pid = (uint32_t)varint_get(&at);
-	thread->tid = (uint32_t)varint_get(&at);
+	before = thread - 1;
+	if (reader->nr_threads == 1) /* it is told from 0 */
+		*before = (struct thread) { 0 };
+	thread->space = before->space + (uint32_t)unzigzag(varint_get(&at));
+	thread->pid = before->pid + (uint32_t)unzigzag(varint_get(&at));
+	thread->tid = thread->pid + (uint32_t)unzigzag(varint_get(&at));
 	return at > end ? -EINVAL : 0;
 }
 
@@ -415,6 +459,7 @@ static int read_shape(struct data_reader *reader, const uint8_t *at, const uint8
 	struct shape *shape = ADD_NUMBER(reader, shapes);
 	const uint8_t *name;
 	uint64_t size, nr_fields;
+	bool touch;
 	int call;
 
 	if (!shape)
@@ -422,13 +467,16 @@ static int read_shape(struct data_reader *reader, const uint8_t *at, const uint8
 	name = get_bytes(&at, end, &size);
 	if (!name)
 		return -EINVAL;
-	call = trace_call_by_name((const char *)name, size);
-	shape->event.kind = EVENT_CALL;
+	touch = size == strlen(DATA_TOUCH_SHAPE) && !memcmp(name, DATA_TOUCH_SHAPE, size);
+	call = touch ? -1 : trace_call_by_name((const char *)name, size);
+	shape->event.kind = touch ? EVENT_TOUCH : EVENT_CALL;
 	shape->event.flags = (uint32_t)varint_get(&at);
 	nr_fields = varint_get(&at);
 	if (nr_fields < 3 || nr_fields > DATA_MAX_FIELDS)
 		return -EINVAL;
-	shape->known = call >= 0 && trace_call_args((unsigned int)call) == (int)nr_fields - 3;
+	shape->known = (touch	   ? 2
+			: call < 0 ? -1
+				   : trace_call_args((unsigned int)call)) == (int)nr_fields - 3;
 	shape->event.call = (uint8_t)(call < 0 ? 0 : call);
 	for (unsigned int i = 0; i < nr_fields; i++) {
 		uint64_t class = varint_get(&at);
@@ -449,6 +497,8 @@ static int read_dictionary_record(struct data_reader *reader, uint64_t kind, con
 		return read_host(reader, at, end);
 	case RECORD_FILE:
 		return read_file(reader, at, end);
+	case RECORD_FILE_AGAIN:
+		return read_file_again(reader, at, end);
 	case RECORD_THREAD:
 		return read_thread(reader, at, end);
 	case RECORD_SHAPE:
@@ -500,12 +550,16 @@ static inline int read_thread_of_call(struct data_reader *reader, const uint8_t 
 	return reader->last_thread ? 0 : -EINVAL;
 }
 
-static inline void set_times(struct data_reader *reader, struct event *event, uint64_t end_delta,
-			     uint64_t duration)
+/* Two varints: from the end of the event before to this one's begin, and its duration. */
+static inline void get_times(struct data_reader *reader, const uint8_t **at, struct event *event)
 {
-	reader->last_tick += (uint64_t)unzigzag(end_delta);
-	event->time_ns = (reader->last_tick - duration) * reader->tick_ns;
+	uint64_t gap = varint_get(at), ticks = span_value(gap >> 1);
+	uint64_t duration = span_value(varint_get(at));
+
+	reader->last_tick += gap & 1 ? -ticks : ticks;
+	event->time_ns = reader->last_tick * reader->tick_ns;
 	event->duration_ns = duration * reader->tick_ns;
+	reader->last_tick += duration;
 }
 
 static inline void set_thread(const struct data_reader *reader, struct event *event,
@@ -517,7 +571,7 @@ static inline void set_thread(const struct data_reader *reader, struct event *ev
 	event->line = reader->block_number - 1;
 }
 
-static inline uint64_t get_field(const struct data_reader *reader, const struct event *event,
+static inline uint64_t get_field(struct data_reader *reader, const struct event *event,
 				 enum data_class class, const uint8_t **at, struct thread *thread)
 {
 	const unsigned int shift = reader->unit_shift;
@@ -540,6 +594,9 @@ static inline uint64_t get_field(const struct data_reader *reader, const struct 
 		return varint_get(at) << shift;
 	case CLASS_FIRST:
 		return event->arg[0];
+	case CLASS_FILE:
+		reader->last_file += (uint32_t)unzigzag(varint_get(at));
+		return reader->last_file;
 	case CLASS_VALUE:
 	case CLASS_CONSTANT:
 	case NR_CLASSES:
@@ -555,7 +612,7 @@ static int read_call(struct data_reader *reader, uint64_t head, struct event *re
 	const uint8_t *at = reader->cursor;
 	const struct shape *shape;
 	struct thread *thread;
-	uint64_t delta, number = head >> 2;
+	uint64_t number = head >> 2;
 
 	if (!number || number > reader->nr_shapes || read_thread_of_call(reader, &at, head))
 		return refuse_record(reader, error, "a call that names no shape or thread");
@@ -567,8 +624,7 @@ static int read_call(struct data_reader *reader, uint64_t head, struct event *re
 	}
 	*ret_event = shape->event;
 	set_thread(reader, ret_event, thread);
-	delta = varint_get(&at);
-	set_times(reader, ret_event, delta, varint_get(&at));
+	get_times(reader, &at, ret_event);
 	for (unsigned int i = 0; i < shape->nr_fields; i++)
 		set_field(ret_event, shape->to[i],
 			  get_field(reader, ret_event, shape->class[i], &at, thread));
@@ -581,12 +637,13 @@ static int read_call(struct data_reader *reader, uint64_t head, struct event *re
 		reader->newer = true;
 		return 0;
 	}
-	reader->facts->calls += trace_call_counts(ret_event->call);
+	reader->facts->calls += ret_event->kind == EVENT_CALL && trace_call_counts(ret_event->call);
 	return 1;
 }
 
+/* *last_file: the last file before that is one. */
 static void get_area(const struct data_reader *reader, const uint8_t **at,
-		     const struct seam_area *before, struct seam_area *area)
+		     const struct seam_area *before, uint32_t *last_file, struct seam_area *area)
 {
 	const unsigned int shift = reader->unit_shift;
 	uint64_t mask = varint_get(at), pages = varint_get(at);
@@ -600,8 +657,13 @@ static void get_area(const struct data_reader *reader, const uint8_t **at,
 	area->end = area->start + (pages << shift);
 	if (mask & AREA_FLAGS)
 		area->flags = varint_get(at);
-	if (mask & AREA_FILE)
-		area->file = varint_get(at);
+	if (mask & AREA_FILE) {
+		uint64_t file = varint_get(at);
+
+		area->file = file ? (uint32_t)(*last_file + unzigzag(file - 1)) : 0;
+	}
+	if (area->file)
+		*last_file = area->file;
 	if (area->file && area->file == before->file)
 		area->pgoff = before->pgoff + before_pages;
 	if (mask & AREA_PGOFF)
@@ -638,6 +700,7 @@ static int get_areas(struct data_reader *reader, const uint8_t **at, const uint8
 		     struct event *event)
 {
 	const struct seam_area *before = &(const struct seam_area) { 0 };
+	uint32_t last_file = 0;
 	uint64_t nr;
 
 	event->sees = (uint32_t)varint_get(at);
@@ -649,7 +712,7 @@ static int get_areas(struct data_reader *reader, const uint8_t **at, const uint8
 	for (size_t i = 0; i < nr; i++) {
 		struct seam_area *area = &reader->areas[i];
 
-		get_area(reader, at, before, area);
+		get_area(reader, at, before, &last_file, area);
 		if (*at > end || area->start < before->end || area->end < area->start ||
 		    area->file > reader->nr_files)
 			return -EINVAL;
@@ -721,18 +784,16 @@ static int get_members(struct data_reader *reader, const uint8_t **at, const uin
 static int read_event(struct data_reader *reader, unsigned int kind, const uint8_t *at,
 		      const uint8_t *end, struct event *ret_event)
 {
-	uint64_t mask = varint_get(&at), delta = varint_get(&at), thread = varint_get(&at);
-	uint64_t duration = 0;
+	uint64_t mask = varint_get(&at), thread;
 
 	*ret_event = (struct event) { .kind = (uint8_t)kind };
+	get_times(reader, &at, ret_event);
+	thread = varint_get(&at);
 	if (!thread || thread > reader->nr_threads)
 		return -EINVAL;
 	set_thread(reader, ret_event, &reader->threads[thread]);
 	if (mask & HAS_FLAGS)
 		ret_event->flags = (uint32_t)varint_get(&at);
-	if (mask & HAS_DURATION)
-		duration = varint_get(&at);
-	set_times(reader, ret_event, delta, duration);
 	return get_members(reader, &at, end, mask, ret_event);
 }
 
@@ -784,7 +845,7 @@ static void note_end(struct data_reader *reader)
 static int read_block(struct data_reader *reader, const struct block_header *header,
 		      struct trace_error *error)
 {
-	const uint8_t *raw = NULL;
+	const uint8_t *raw = NULL, *end;
 	int err;
 
 	if (header->number != reader->block_number)
@@ -792,7 +853,7 @@ static int read_block(struct data_reader *reader, const struct block_header *hea
 			      "block %" PRIu32 " where block %" PRIu32 " was due", header->number,
 			      reader->block_number);
 	reader->block_number++;
-	if (header->kind != BLOCK_DICTIONARY && header->kind != BLOCK_EVENTS) {
+	if (header->kind < BLOCK_DICTIONARY || header->kind > BLOCK_BOTH) {
 		reader->newer = true;
 		return 0;
 	}
@@ -801,12 +862,23 @@ static int read_block(struct data_reader *reader, const struct block_header *hea
 	err = unpack_block(reader, header, &raw, error);
 	if (!raw)
 		return err;
+	end = raw + header->raw;
 	if (header->kind == BLOCK_DICTIONARY)
-		return read_dictionary(reader, raw, raw + header->raw, error);
+		return read_dictionary(reader, raw, end, error);
+	if (header->kind == BLOCK_BOTH) {
+		uint64_t size;
+		const uint8_t *dictionary = get_bytes(&raw, end, &size);
+
+		if (!dictionary)
+			return refuse_record(reader, error, "a dictionary beyond its end");
+		err = read_dictionary(reader, dictionary, raw, error);
+		if (err)
+			return err;
+	}
 	reader->cursor = raw;
-	reader->end = raw + header->raw;
+	reader->end = end;
 	reader->last_tick = varint_get(&reader->cursor);
-	reader->last_thread = 0;
+	reader->last_thread = reader->last_file = 0;
 	return 1;
 }
 
@@ -859,7 +931,9 @@ static int read_file_header(struct data_reader *reader, struct trace_error *erro
 	if (reader->size < DATA_HEADER_SIZE)
 		return refuse(error, reader->size, "cut within its header");
 	if (get_le16(p + 8) != DATA_VERSION_MAJOR)
-		return refuse(error, 8, "version %u.%u; this seam reads version %u",
+		return refuse(error, 8,
+			      "a recording of format %u.%u; this seam reads format %u: it must be "
+			      "recorded anew, or read by the seam that made it",
 			      get_le16(p + 8), get_le16(p + 10), DATA_VERSION_MAJOR);
 	header_size = get_le32(p + 12);
 	reader->tick_ns = get_le32(p + 16);
@@ -871,18 +945,22 @@ static int read_file_header(struct data_reader *reader, struct trace_error *erro
 	return 0;
 }
 
-/* What the file says of its host is known before the first event. */
+/* What the file says of its host is known before the first event: up to the first block of events. */
 static int read_head(struct data_reader *reader, struct trace_error *error)
 {
 	struct block_header header;
-	int err = 0;
+	int ret = 0;
 
-	while (!err && reader->at < reader->size && find_block(reader, &header) &&
-	       header.kind == BLOCK_DICTIONARY) {
-		err = read_block(reader, &header, error);
+	if (!find_block(reader, &header) && !is_cut(reader))
+		return refuse(error, reader->at,
+			      "damaged in its first block, whose checksum is wrong: nothing of it "
+			      "can be read");
+
+	while (!ret && reader->at < reader->size && find_block(reader, &header)) {
+		ret = read_block(reader, &header, error);
 		reader->at += header.header_size + header.stored;
 	}
-	return err;
+	return ret < 0 ? ret : 0;
 }
 
 int data_reader_open(const void *data, size_t size, struct trace_facts *facts,
@@ -912,7 +990,7 @@ int data_reader_open(const void *data, size_t size, struct trace_facts *facts,
 
 const struct trace_file *data_reader_file(const struct data_reader *reader, uint32_t number)
 {
-	return number && number <= reader->nr_files ? &reader->files[number] : NULL;
+	return number && number <= reader->nr_files ? &reader->files[number].file : NULL;
 }
 
 const struct trace_module *data_reader_module(const struct data_reader *reader, uint32_t number)
@@ -937,7 +1015,8 @@ const struct trace_stack *data_reader_stack(struct data_reader *reader, uint32_t
 void data_reader_close(struct data_reader *reader)
 {
 	for (uint32_t i = 1; i <= reader->nr_files; i++)
-		free((void *)reader->files[i].path);
+		if (!reader->files[i].shares_path)
+			free((void *)reader->files[i].file.path);
 	for (uint32_t i = 1; i <= reader->nr_modules; i++)
 		free((void *)reader->modules[i].path);
 	free(reader->shapes);

@@ -2,13 +2,16 @@
 /*
  * Writing seam.data (docs/file-format.md).
  *
- * Events are encoded into the current block under a lock. A block that is full or a second old is
- * handed to the writing thread, which compresses and writes it. What a block's events name
- * (threads, shapes, files, stacks) goes into a dictionary block that is written just before it.
+ * Events are encoded into the current block under a lock. A block that is full is handed to the
+ * writing thread, which compresses and writes it. What a block's events name (threads, shapes, files,
+ * stacks) stands before them in the same block. So that a recorder that is killed leaves what it saw,
+ * a block that is not full yet is written as well, from time to time, and then written over; where
+ * that cannot be (a pipe), it is ended after a second.
  */
 #include "trace/data.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,6 +24,8 @@
 #include "trace/data_format.h"
 #include "trace/intern.h"
 
+#define DRAFT_MS 100 /* from one writing of a block that is not full to the next */
+#define STREAM_MS 1000
 #define MAX_CONSTANT_SHAPES 4096 /* from then on a call's flags are stored with each call */
 
 struct buf {
@@ -31,8 +36,9 @@ struct buf {
 struct block {
 	struct buf dictionary, events;
 	uint32_t nr_calls;
-	uint64_t last_tick;
-	struct timespec since; /* of the first event */
+	bool is_last;
+	uint64_t last_tick; /* as a reader has it */
+	uint32_t last_file;
 };
 
 /* Where the addresses of a thread are counted from; begins anew in each block. */
@@ -48,11 +54,16 @@ struct data_writer {
 	pthread_mutex_t lock;
 	pthread_cond_t work, done;
 	bool closing;
+	bool has_changed; /* the current block, since it was written */
 	int err;
 
 	struct block blocks[2], *current, *pending; /* pending: NULL when there is none */
 	uint64_t nr_blocks_begun;
-	struct intern files, modules, frames, stacks, threads, shapes;
+	struct intern files, paths, modules, frames, stacks, threads, shapes;
+	uint32_t *first_files; /* [number of path]: the first file that has it */
+	uint32_t nr_first_files;
+	uint64_t last_description;
+	uint32_t last_pid, last_space; /* of the last thread that was told */
 	struct thread_state *thread_states;
 	uint32_t nr_thread_states;
 	uint32_t last_thread; /* number; 0 at the begin of a block */
@@ -64,9 +75,13 @@ struct data_writer {
 
 	/* the writing thread's */
 	struct compressor *compressor;
-	struct buf out;
+	struct buf raw, out;
 	uint32_t block_number, nr_dictionaries;
-	uint64_t bytes;
+	bool is_stream;	  /* cannot be written over */
+	uint64_t bytes;	  /* of whole blocks and what stands before them */
+	off_t begin;	  /* where they begin in the file */
+	size_t drafted;	  /* bytes of the draft behind them */
+	uint64_t last_ms; /* when a block was last written */
 };
 
 /* Room for @more bytes behind buf->size; NULL when there is no memory. */
@@ -128,20 +143,54 @@ static int write_all(int fd, const uint8_t *data, size_t size)
 	return 0;
 }
 
-static int write_block(struct data_writer *writer, unsigned int kind, const struct buf *raw,
-		       uint32_t nr_calls)
+static int write_all_at(struct data_writer *writer, const uint8_t *data, size_t size, off_t at)
 {
+	while (size) {
+		ssize_t done = pwrite(writer->fd, data, size, at);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		data += done;
+		at += done;
+		size -= (size_t)done;
+	}
+	return 0;
+}
+
+/*
+ * Writes a block over the draft of it. First what the draft does not reach to: when there is no room
+ * for that, the draft stays good.
+ */
+static int write_over(struct data_writer *writer, const uint8_t *data, size_t size)
+{
+	size_t over = size < writer->drafted ? size : writer->drafted;
+	off_t at = writer->begin + (off_t)writer->bytes;
+	int err = write_all_at(writer, data + over, size - over, at + (off_t)over);
+
+	if (!err)
+		err = write_all_at(writer, data, over, at);
+	if (!err && size < writer->drafted && ftruncate(writer->fd, at + (off_t)size))
+		err = -errno;
+	return err;
+}
+
+/* Makes writer->out the whole block of what stands in writer->raw. */
+static int pack_block(struct data_writer *writer, enum block_kind kind, uint32_t nr_calls,
+		      bool is_last)
+{
+	const struct buf *raw = &writer->raw;
 	size_t bound = compress_bound(raw->size), stored;
+	enum block_codec codec = CODEC_ZSTD;
 	uint8_t *header, *payload;
-	unsigned int codec = CODEC_ZSTD;
-	int err;
 
 	writer->out.size = 0;
 	header = buf_reserve(&writer->out, BLOCK_SIZE + bound);
 	if (!header)
 		return -ENOMEM;
 	payload = header + BLOCK_SIZE;
-	stored = block_compress(writer->compressor, payload, bound, raw->data, raw->size);
+	stored = block_compress(writer->compressor, payload, bound, raw->data, raw->size, is_last);
 	if (!stored) {
 		codec = CODEC_STORED;
 		stored = raw->size;
@@ -153,28 +202,70 @@ static int write_block(struct data_writer *writer, unsigned int kind, const stru
 	put_le16(header + BLOCK_HEADER_SIZE, BLOCK_SIZE);
 	put_le32(header + BLOCK_STORED, (uint32_t)stored);
 	put_le32(header + BLOCK_RAW, (uint32_t)raw->size);
-	put_le32(header + BLOCK_NUMBER, writer->block_number++);
+	put_le32(header + BLOCK_NUMBER, writer->block_number);
 	put_le32(header + BLOCK_DICTIONARIES, writer->nr_dictionaries);
 	put_le32(header + BLOCK_CALLS, nr_calls);
 	put_le32(header + BLOCK_CRC,
 		 crc32c(0, header + BLOCK_KIND, BLOCK_SIZE - BLOCK_KIND + stored));
-	err = write_all(writer->fd, header, BLOCK_SIZE + stored);
-	if (!err)
-		writer->bytes += BLOCK_SIZE + stored;
-	return err;
+	buf_end(&writer->out, payload + stored);
+	return 0;
 }
 
-static int write_pending(struct data_writer *writer, const struct block *block)
+static enum block_kind kind_of(const struct block *block)
 {
-	int err = 0;
+	return (block->dictionary.size ? BLOCK_DICTIONARY : 0) |
+	       (block->events.size ? BLOCK_EVENTS : 0);
+}
 
-	if (block->dictionary.size) {
-		err = write_block(writer, BLOCK_DICTIONARY, &block->dictionary, 0);
-		writer->nr_dictionaries++;
-	}
-	if (!err && block->events.size)
-		err = write_block(writer, BLOCK_EVENTS, &block->events, block->nr_calls);
-	return err;
+/* Puts the parts of @block together in writer->raw: names before the events that use them. */
+static int join_parts(struct data_writer *writer, const struct block *block)
+{
+	const struct buf *dictionary = &block->dictionary, *events = &block->events;
+	uint8_t *at;
+
+	writer->raw.size = 0;
+	at = buf_reserve(&writer->raw, VARINT_MAX + dictionary->size + events->size);
+	if (!at)
+		return -ENOMEM;
+	if (kind_of(block) == BLOCK_BOTH)
+		at = varint_put(at, dictionary->size);
+	if (dictionary->size)
+		at = put_bytes(at, dictionary->data, dictionary->size);
+	if (events->size)
+		at = put_bytes(at, events->data, events->size);
+	buf_end(&writer->raw, at);
+	return 0;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* The pending block, for good. */
+static int write_pending(struct data_writer *writer)
+{
+	const struct block *block = writer->pending;
+	const struct buf *out = &writer->out;
+	int err = join_parts(writer, block);
+
+	if (!err)
+		err = pack_block(writer, kind_of(block), block->nr_calls, block->is_last);
+	if (err)
+		return err;
+	err = writer->is_stream ? write_all(writer->fd, out->data, out->size)
+				: write_over(writer, out->data, out->size);
+	if (err)
+		return err;
+	writer->bytes += out->size;
+	writer->drafted = 0;
+	writer->block_number++;
+	writer->nr_dictionaries += kind_of(block) & BLOCK_DICTIONARY ? 1 : 0;
+	writer->last_ms = now_ms();
+	return 0;
 }
 
 static bool block_is_empty(const struct block *block)
@@ -189,32 +280,71 @@ static void hand_over(struct data_writer *writer)
 							       : &writer->blocks[0];
 
 	writer->pending = writer->current;
+	writer->pending->is_last = writer->closing;
 	next->dictionary.size = next->events.size = 0;
 	next->nr_calls = 0;
 	writer->current = next;
+	writer->has_changed = false;
 }
 
-static bool is_a_second_old(const struct block *block)
+/*
+ * Writes the current block as it is by now. The lock is held, but not while it is compressed and
+ * written: another one may be handed over meanwhile, and waits.
+ */
+static int write_draft(struct data_writer *writer)
 {
-	struct timespec now;
+	enum block_kind kind = kind_of(writer->current);
+	uint32_t nr_calls = writer->current->nr_calls;
+	int err = join_parts(writer, writer->current);
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec - block->since.tv_sec + (now.tv_nsec >= block->since.tv_nsec) > 1;
+	writer->has_changed = false;
+	pthread_mutex_unlock(&writer->lock);
+	if (!err)
+		err = pack_block(writer, kind, nr_calls, false);
+	if (!err)
+		err = write_over(writer, writer->out.data, writer->out.size);
+	if (!err)
+		writer->drafted = writer->out.size;
+	writer->last_ms = now_ms();
+	pthread_mutex_lock(&writer->lock);
+	return err;
 }
 
-/* Waits for a block to write, or until the current one is old enough. The lock is held. */
+static uint64_t due_ms(const struct data_writer *writer)
+{
+	return writer->last_ms + (writer->is_stream ? STREAM_MS : DRAFT_MS);
+}
+
+/* Until there is a block to write, or it is time for what is new. The lock is held. */
 static void wait_for_work(struct data_writer *writer)
 {
-	struct timespec until;
+	struct timespec until = { .tv_sec = (time_t)(due_ms(writer) / 1000),
+				  .tv_nsec = (long)(due_ms(writer) % 1000) * 1000000 };
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec++;
-	if (!writer->pending && !writer->closing)
+	if (writer->has_changed && !writer->err)
 		pthread_cond_timedwait(&writer->work, &writer->lock, &until);
+	else
+		pthread_cond_wait(&writer->work, &writer->lock);
+}
+
+/* The first event is written at once: last_ms is 0. */
+static bool is_time(const struct data_writer *writer)
+{
+	return writer->has_changed && !writer->err && now_ms() >= due_ms(writer);
+}
+
+/* Gives the next block to write, if there is one, or writes a draft. The lock is held. */
+static int look_for_work(struct data_writer *writer)
+{
+	if (!writer->pending && !writer->closing && !is_time(writer))
+		wait_for_work(writer);
 	if (writer->pending || block_is_empty(writer->current))
-		return;
-	if (writer->closing || is_a_second_old(writer->current))
+		return 0;
+	if (writer->closing || (writer->is_stream && is_time(writer)))
 		hand_over(writer);
+	else if (is_time(writer))
+		return write_draft(writer);
+	return 0;
 }
 
 static void *writing_thread(void *arg)
@@ -223,9 +353,10 @@ static void *writing_thread(void *arg)
 
 	pthread_mutex_lock(&writer->lock);
 	for (;;) {
-		int err;
+		int err = look_for_work(writer);
 
-		wait_for_work(writer);
+		if (!writer->err)
+			writer->err = err;
 		err = writer->err;
 		if (!writer->pending && writer->closing)
 			break;
@@ -233,7 +364,7 @@ static void *writing_thread(void *arg)
 			continue;
 		pthread_mutex_unlock(&writer->lock);
 		if (!err)
-			err = write_pending(writer, writer->pending);
+			err = write_pending(writer);
 		pthread_mutex_lock(&writer->lock);
 		if (!writer->err)
 			writer->err = err;
@@ -256,8 +387,6 @@ static uint32_t intern_scratch(struct data_writer *writer, struct intern *intern
 
 	number = intern_number(intern, writer->scratch.data, writer->scratch.size, DATA_MAX_NUMBERS,
 			       &is_new);
-	if (block_is_empty(writer->current))
-		clock_gettime(CLOCK_MONOTONIC, &writer->current->since);
 	if (!number || (is_new && append_record(dictionary, kind, &writer->scratch))) {
 		if (!writer->err)
 			writer->err = -ENOMEM;
@@ -283,23 +412,104 @@ static uint8_t *put_text(uint8_t *to, const char *text, size_t len)
 	return put_bytes(varint_put(to, len), text, len);
 }
 
-uint32_t data_write_file(struct data_writer *writer, const struct trace_file *file)
+/* What the descriptions of one file have in common, in scratch. */
+static int put_file(struct data_writer *writer, const struct trace_file *file)
 {
 	size_t len = strlen(file->path);
-	uint32_t number = 0;
+	uint8_t *at = begin_scratch(writer, 5 * VARINT_MAX + len);
+
+	if (!at)
+		return -ENOMEM;
+	at = varint_put(at, file->known);
+	at = varint_put(at, file->traits);
+	at = varint_put(at, file->dev);
+	at = varint_put(at, file->ino);
+	buf_end(&writer->scratch, put_text(at, file->path, len));
+	return 0;
+}
+
+/* The first file with the same device, inode, path and traits, which @number is from now on if new. */
+static int first_file(struct data_writer *writer, uint32_t number, uint32_t *ret_first)
+{
+	bool is_new;
+	uint32_t path = intern_number(&writer->paths, writer->scratch.data, writer->scratch.size,
+				      DATA_MAX_NUMBERS, &is_new);
+
+	if (!path)
+		return -ENOMEM;
+	if (path >= writer->nr_first_files) {
+		uint32_t room = 2 * path + 64;
+		uint32_t *firsts = reallocarray(writer->first_files, room, sizeof(*firsts));
+
+		if (!firsts)
+			return -ENOMEM;
+		writer->first_files = firsts;
+		writer->nr_first_files = room;
+	}
+	if (is_new)
+		writer->first_files[path] = number;
+	*ret_first = writer->first_files[path];
+	return 0;
+}
+
+static uint8_t *put_description(struct data_writer *writer, uint8_t *to, uint64_t description)
+{
+	int64_t delta = (int64_t)(description - writer->last_description);
+
+	writer->last_description = description;
+	return varint_put(to, zigzag(delta));
+}
+
+/* Scratch has what it shares with others. */
+static int append_file(struct data_writer *writer, const struct trace_file *file, uint32_t number)
+{
+	struct buf *scratch = &writer->scratch;
+	uint32_t first;
 	uint8_t *at;
 
+	if (first_file(writer, number, &first))
+		return -ENOMEM;
+	if (first != number)
+		scratch->size = 0;
+	at = buf_reserve(scratch, 2 * VARINT_MAX);
+	if (!at)
+		return -ENOMEM;
+	if (first != number)
+		at = varint_put(at, number - first);
+	buf_end(scratch, put_description(writer, at, file->description));
+	return append_record(&writer->current->dictionary,
+			     first == number ? RECORD_FILE : RECORD_FILE_AGAIN, scratch);
+}
+
+static uint32_t file_number(struct data_writer *writer, const struct trace_file *file)
+{
+	struct buf *scratch = &writer->scratch;
+	size_t shared;
+	uint32_t number;
+	uint8_t *at;
+	bool is_new;
+
+	if (put_file(writer, file))
+		return 0;
+	shared = scratch->size;
+	at = buf_reserve(scratch, VARINT_MAX);
+	if (!at)
+		return 0;
+	buf_end(scratch, varint_put(at, file->description));
+	number = intern_number(&writer->files, scratch->data, scratch->size, DATA_MAX_NUMBERS,
+			       &is_new);
+	scratch->size = shared;
+	return number && is_new && append_file(writer, file, number) ? 0 : number;
+}
+
+uint32_t data_write_file(struct data_writer *writer, const struct trace_file *file)
+{
+	uint32_t number;
+
 	pthread_mutex_lock(&writer->lock);
-	at = begin_scratch(writer, 6 * VARINT_MAX + len);
-	if (at) {
-		at = varint_put(at, file->dev);
-		at = varint_put(at, file->ino);
-		at = varint_put(at, file->known);
-		at = varint_put(at, file->description);
-		at = varint_put(at, file->traits);
-		buf_end(&writer->scratch, put_text(at, file->path, len));
-		number = intern_scratch(writer, &writer->files, RECORD_FILE);
-	}
+	number = file_number(writer, file);
+	if (!number && !writer->err)
+		writer->err = -ENOMEM;
 	pthread_mutex_unlock(&writer->lock);
 	return number;
 }
@@ -413,27 +623,42 @@ static int grow_thread_states(struct data_writer *writer, uint32_t number)
 	return 0;
 }
 
+/* Told from the thread before, since numbers are given in order. */
+static uint32_t new_thread_number(struct data_writer *writer, const struct event *event)
+{
+	const uint32_t key[3] = { event->space, event->pid, event->tid };
+	uint8_t *at = begin_scratch(writer, 3 * VARINT_MAX);
+	uint32_t number;
+	bool is_new;
+
+	if (!at)
+		return 0;
+	number = intern_number(&writer->threads, key, sizeof(key), DATA_MAX_NUMBERS, &is_new);
+	if (!number || !is_new)
+		return number;
+	at = varint_put(at, zigzag((int64_t)event->space - writer->last_space));
+	at = varint_put(at, zigzag((int64_t)event->pid - writer->last_pid));
+	buf_end(&writer->scratch, varint_put(at, zigzag((int64_t)event->tid - event->pid)));
+	writer->last_space = event->space;
+	writer->last_pid = event->pid;
+	return append_record(&writer->current->dictionary, RECORD_THREAD, &writer->scratch)
+		       ? 0
+		       : number;
+}
+
 static uint32_t thread_number(struct data_writer *writer, const struct event *event)
 {
-	uint8_t *at;
-
 	if (writer->recent.number && writer->recent.tid == event->tid &&
 	    writer->recent.pid == event->pid && writer->recent.space == event->space)
 		return writer->recent.number;
-	at = begin_scratch(writer, 3 * VARINT_MAX);
-	if (!at)
-		return 0;
-	at = varint_put(at, event->space);
-	at = varint_put(at, event->pid);
-	buf_end(&writer->scratch, varint_put(at, event->tid));
 	writer->recent.pid = event->pid;
 	writer->recent.tid = event->tid;
 	writer->recent.space = event->space;
-	writer->recent.number = intern_scratch(writer, &writer->threads, RECORD_THREAD);
-	if (writer->recent.number && grow_thread_states(writer, writer->recent.number)) {
+	writer->recent.number = new_thread_number(writer, event);
+	if (writer->recent.number && grow_thread_states(writer, writer->recent.number))
+		writer->recent.number = 0;
+	if (!writer->recent.number && !writer->err)
 		writer->err = -ENOMEM;
-		return 0;
-	}
 	return writer->recent.number;
 }
 
@@ -525,18 +750,19 @@ static enum data_class result_class(const struct event *event, bool constants)
 
 static void find_shape(const struct event *event, bool constants, struct call_shape *shape)
 {
-	int nr_args = trace_call_args(event->call);
+	bool touch = event->kind == EVENT_TOUCH;
+	const char *kinds = touch ? "aa" : argument_kinds[event->call];
+	int nr_args = touch ? 2 : trace_call_args(event->call);
 	unsigned int at = 0;
 
 	for (int i = 0; i < nr_args; i++, at++) {
 		shape->value[at] = event->arg[i];
-		shape->class[at] = (uint8_t)argument_class(argument_kinds[event->call][i],
-							   event->arg[i], constants);
+		shape->class[at] = (uint8_t)argument_class(kinds[i], event->arg[i], constants);
 	}
 	shape->value[at] = (uint64_t)event->result;
 	shape->class[at++] = (uint8_t)result_class(event, constants);
 	shape->value[at] = event->file;
-	shape->class[at++] = event->file ? CLASS_VALUE : CLASS_CONSTANT;
+	shape->class[at++] = event->file ? CLASS_FILE : CLASS_CONSTANT;
 	shape->value[at] = event->stack;
 	shape->class[at++] = event->stack ? CLASS_VALUE : CLASS_CONSTANT;
 	shape->nr_fields = at;
@@ -545,7 +771,8 @@ static void find_shape(const struct event *event, bool constants, struct call_sh
 static uint32_t shape_number(struct data_writer *writer, const struct event *event,
 			     const struct call_shape *shape)
 {
-	const char *name = trace_call_name(event->call);
+	const char *name = event->kind == EVENT_TOUCH ? DATA_TOUCH_SHAPE
+						      : trace_call_name(event->call);
 	size_t len = strlen(name);
 	uint8_t *at = begin_scratch(writer, len + (3 + 2 * DATA_MAX_FIELDS) * VARINT_MAX);
 
@@ -581,8 +808,16 @@ static uint8_t *put_from_last(uint8_t *to, uint64_t value, uint64_t *last, unsig
 	return varint_put(to, zigzag(delta));
 }
 
+static uint8_t *put_file_field(uint8_t *to, uint64_t file, struct block *block)
+{
+	int64_t delta = (int64_t)file - block->last_file;
+
+	block->last_file = (uint32_t)file;
+	return varint_put(to, zigzag(delta));
+}
+
 static uint8_t *put_field(uint8_t *to, enum data_class class, uint64_t value,
-			  struct thread_state *state)
+			  struct thread_state *state, struct block *block)
 {
 	switch (class) {
 	case CLASS_VALUE:
@@ -597,6 +832,8 @@ static uint8_t *put_field(uint8_t *to, enum data_class class, uint64_t value,
 		return put_from_last(to, value, &state->last_break, 0);
 	case CLASS_PAGES:
 		return varint_put(to, value >> DATA_UNIT_SHIFT);
+	case CLASS_FILE:
+		return put_file_field(to, value, block);
 	case CLASS_CONSTANT:
 	case CLASS_FIRST:
 	case NR_CLASSES:
@@ -605,15 +842,20 @@ static uint8_t *put_field(uint8_t *to, enum data_class class, uint64_t value,
 	return to;
 }
 
-/* The event's end in ticks, as the difference to the event before. */
-static int64_t tick_delta(struct data_writer *writer, const struct event *event)
+/*
+ * When the event was entered, from the end of the one before, and how long it took. What rounding
+ * takes from one is given to the next: no error adds up.
+ */
+static uint8_t *put_times(uint8_t *to, struct data_writer *writer, const struct event *event)
 {
 	struct block *block = writer->current;
-	uint64_t tick = event->time_ns / writer->tick_ns + event->duration_ns / writer->tick_ns;
-	int64_t delta = (int64_t)(tick - block->last_tick);
+	int64_t gap = (int64_t)(event->time_ns / writer->tick_ns - block->last_tick);
+	uint64_t gap_code = span_code((uint64_t)(gap < 0 ? -gap : gap));
+	uint64_t duration_code = span_code(event->duration_ns / writer->tick_ns);
 
-	block->last_tick = tick;
-	return delta;
+	block->last_tick += (gap < 0 ? -span_value(gap_code) : span_value(gap_code)) +
+			    span_value(duration_code);
+	return varint_put(varint_put(to, gap_code << 1 | (gap < 0)), duration_code);
 }
 
 static int append_call(struct data_writer *writer, const struct event *event, uint32_t thread)
@@ -634,20 +876,23 @@ static int append_call(struct data_writer *writer, const struct event *event, ui
 	if (thread != writer->last_thread)
 		at = varint_put(at, thread);
 	writer->last_thread = thread;
-	at = varint_put(at, zigzag(tick_delta(writer, event)));
-	at = varint_put(at, event->duration_ns / writer->tick_ns);
+	at = put_times(at, writer, event);
 	state = state_in_block(writer, thread);
 	for (unsigned int i = 0; i < shape.nr_fields; i++)
-		at = put_field(at, shape.class[i], shape.value[i], state);
+		at = put_field(at, shape.class[i], shape.value[i], state, block);
 	buf_end(&block->events, at);
-	block->nr_calls++;
-	writer->nr_calls++;
+	if (event->kind == EVENT_CALL) {
+		block->nr_calls++;
+		writer->nr_calls++;
+	}
 	return 0;
 }
 
 /* ---- other events ---- */
 
-static uint8_t *put_area(uint8_t *to, const struct seam_area *area, const struct seam_area *before)
+/* @last_file: the last file before that is one. */
+static uint8_t *put_area(uint8_t *to, const struct seam_area *area, const struct seam_area *before,
+			 uint32_t *last_file)
 {
 	uint64_t start = area->start >> DATA_UNIT_SHIFT,
 		 before_end = before->end >> DATA_UNIT_SHIFT;
@@ -670,7 +915,9 @@ static uint8_t *put_area(uint8_t *to, const struct seam_area *area, const struct
 	if (mask & AREA_FLAGS)
 		to = varint_put(to, area->flags);
 	if (mask & AREA_FILE)
-		to = varint_put(to, area->file);
+		to = varint_put(to, area->file ? 1 + zigzag((int64_t)area->file - *last_file) : 0);
+	if (area->file)
+		*last_file = area->file;
 	if (mask & AREA_PGOFF)
 		to = varint_put(to, zigzag((int64_t)(area->pgoff - expected)));
 	if (mask & AREA_ANON)
@@ -689,6 +936,7 @@ static int append_areas(struct data_writer *writer, const struct event *event)
 {
 	struct buf *body = &writer->scratch;
 	const struct seam_area *before = &(const struct seam_area) { 0 };
+	uint32_t last_file = 0;
 	uint8_t *at = buf_reserve(body, 2 * VARINT_MAX);
 
 	if (!at)
@@ -699,7 +947,7 @@ static int append_areas(struct data_writer *writer, const struct event *event)
 		at = buf_reserve(body, AREA_MAX_SIZE);
 		if (!at)
 			return -ENOMEM;
-		buf_end(body, put_area(at, &event->areas[i], before));
+		buf_end(body, put_area(at, &event->areas[i], before, &last_file));
 		before = &event->areas[i];
 	}
 	return 0;
@@ -714,12 +962,11 @@ static unsigned int nr_args_set(const struct event *event)
 	return nr;
 }
 
-static unsigned int event_mask(const struct data_writer *writer, const struct event *event)
+static unsigned int event_mask(const struct event *event)
 {
 	unsigned int mask = 0;
 
 	mask |= event->flags ? HAS_FLAGS : 0;
-	mask |= event->duration_ns >= writer->tick_ns ? HAS_DURATION : 0;
 	mask |= event->born ? HAS_BORN : 0;
 	mask |= nr_args_set(event) ? HAS_ARGS : 0;
 	mask |= event->result ? HAS_RESULT : 0;
@@ -732,19 +979,17 @@ static unsigned int event_mask(const struct data_writer *writer, const struct ev
 
 static int encode_event(struct data_writer *writer, const struct event *event, uint32_t thread)
 {
-	unsigned int mask = event_mask(writer, event), nr_args = nr_args_set(event);
+	unsigned int mask = event_mask(event), nr_args = nr_args_set(event);
 	size_t len = event->text ? strlen(event->text) : 0;
 	uint8_t *at = begin_scratch(writer, 20 * VARINT_MAX);
 
 	if (!at)
 		return -ENOMEM;
 	at = varint_put(at, mask);
-	at = varint_put(at, zigzag(tick_delta(writer, event)));
+	at = put_times(at, writer, event);
 	at = varint_put(at, thread);
 	if (mask & HAS_FLAGS)
 		at = varint_put(at, event->flags);
-	if (mask & HAS_DURATION)
-		at = varint_put(at, event->duration_ns / writer->tick_ns);
 	if (mask & HAS_BORN)
 		at = varint_put(at, event->born);
 	if (mask & HAS_ARGS) {
@@ -768,6 +1013,13 @@ static int encode_event(struct data_writer *writer, const struct event *event, u
 		buf_end(&writer->scratch, put_text(at, event->text, len));
 	}
 	return 0;
+}
+
+/* A touch that says no more than its range has the form of a call. */
+static bool is_plain_touch(const struct event *event)
+{
+	return event->kind == EVENT_TOUCH && !event->nr_areas && !event->sees && !event->text &&
+	       !event->born && !event->arg[2] && !event->arg[3] && !event->arg[4] && !event->arg[5];
 }
 
 static int append_event(struct data_writer *writer, const struct event *event, uint32_t thread)
@@ -802,8 +1054,7 @@ static int begin_events(struct data_writer *writer, const struct event *event)
 
 	if (!at)
 		return -ENOMEM;
-	if (block_is_empty(block))
-		clock_gettime(CLOCK_MONOTONIC, &block->since);
+	block->last_file = 0;
 	block->last_tick = event->time_ns / writer->tick_ns;
 	buf_end(&block->events, varint_put(at, block->last_tick));
 	writer->last_thread = 0;
@@ -836,7 +1087,7 @@ int data_write(struct data_writer *writer, const struct event *event)
 		thread = thread_number(writer, event);
 		if (!thread)
 			err = -ENOMEM;
-		else if (event->kind == EVENT_CALL)
+		else if (event->kind == EVENT_CALL || is_plain_touch(event))
 			err = append_call(writer, event, thread);
 		else
 			err = append_event(writer, event, thread);
@@ -844,6 +1095,9 @@ int data_write(struct data_writer *writer, const struct event *event)
 	}
 	if (err && !writer->err)
 		writer->err = err;
+	if (!writer->has_changed)
+		pthread_cond_signal(&writer->work);
+	writer->has_changed = true;
 	if (writer->current->events.size + writer->current->dictionary.size >= DATA_BLOCK_TARGET)
 		end_block(writer);
 	err = writer->err;
@@ -862,6 +1116,15 @@ static int write_file_header(struct data_writer *writer)
 	put_le32(header + 20, DATA_UNIT_SHIFT);
 	writer->bytes = sizeof(header);
 	return write_all(writer->fd, header, sizeof(header));
+}
+
+/* A pipe, or a file that is only added to, keeps what was written. */
+static void find_begin(struct data_writer *writer)
+{
+	int flags = fcntl(writer->fd, F_GETFL);
+
+	writer->begin = lseek(writer->fd, 0, SEEK_CUR);
+	writer->is_stream = writer->begin < 0 || flags < 0 || flags & O_APPEND;
 }
 
 static uint8_t *put_fact(uint8_t *to, const char *key, uint64_t value)
@@ -890,7 +1153,6 @@ static int append_host(struct data_writer *writer, const struct trace_host *host
 	at = put_fact(at, "overcommit", host->overcommit);
 	at = put_fact(at, "tells_touches", host->tells_touches);
 	buf_end(&writer->scratch, at);
-	clock_gettime(CLOCK_MONOTONIC, &writer->current->since);
 	return append_record(&writer->current->dictionary, RECORD_HOST, &writer->scratch);
 }
 
@@ -901,6 +1163,7 @@ static void free_writer(struct data_writer *writer)
 		free(writer->blocks[i].events.data);
 	}
 	intern_free(&writer->files);
+	intern_free(&writer->paths);
 	intern_free(&writer->modules);
 	intern_free(&writer->frames);
 	intern_free(&writer->stacks);
@@ -908,7 +1171,9 @@ static void free_writer(struct data_writer *writer)
 	intern_free(&writer->shapes);
 	free(writer->thread_states);
 	free(writer->scratch.data);
+	free(writer->raw.data);
 	free(writer->out.data);
+	free(writer->first_files);
 	compressor_free(writer->compressor);
 	free(writer);
 }
@@ -945,6 +1210,7 @@ int data_writer_open(int fd, const struct trace_host *host, uint32_t tick_ns,
 	pthread_cond_init(&writer->work, &monotonic);
 	pthread_cond_init(&writer->done, NULL);
 	pthread_condattr_destroy(&monotonic);
+	find_begin(writer);
 	err = append_host(writer, host);
 	if (!err)
 		err = write_file_header(writer);

@@ -23,7 +23,7 @@
 /* Larger files are mapped rather than read: they must then not be cut while they are used. */
 #define READ_MAX ((size_t)256 << 20)
 /* Where an input without an end is given up. */
-#define STREAM_MAX ((size_t)4 << 30)
+#define STREAM_MAX ((size_t)1 << 30)
 /* How much of a text is looked at once something is known of it, and how much if nothing is. */
 #define ENOUGH_LINES 2000
 #define ENOUGH_BYTES ((size_t)8 << 20)
@@ -366,39 +366,57 @@ static void decode_mail(char *data, size_t *size)
 	}
 }
 
+/* Is what has come of an input already of no kind that we know? Then its end need not be awaited. */
+static bool is_hopeless(const char *data, size_t size)
+{
+	struct source begin;
+
+	source_from_buffer("", data, size, &begin);
+	return begin.kind == SOURCE_UNKNOWN;
+}
+
+/* More room for what has been read so far. */
+static int grow_input(char **data, size_t *room)
+{
+	char *more;
+
+	if (*room >= STREAM_MAX)
+		return -EFBIG;
+	more = realloc(*data, *room * 2);
+	if (!more)
+		return -ENOMEM;
+	*data = more;
+	*room *= 2;
+	return 0;
+}
+
 /* Reads to the end. The size is only a guess: files of /proc have none, others grow. */
 static int read_all(int fd, size_t guess, struct source *source)
 {
 	size_t room = guess + 4096, size = 0;
-	char *data = malloc(room), *more;
-	ssize_t n;
+	bool looked = false;
+	char *data = malloc(room);
+	ssize_t n = 1;
+	int err = data ? 0 : -ENOMEM;
 
-	if (!data)
-		return -ENOMEM;
-	for (;;) {
-		if (size == room) {
-			if (room >= STREAM_MAX) {
-				free(data);
-				return -EFBIG;
-			}
-			more = realloc(data, room * 2);
-			if (!more) {
-				free(data);
-				return -ENOMEM;
-			}
-			data = more;
-			room *= 2;
-		}
-		n = read(fd, data + size, room - size);
-		if (n == 0)
+	while (!err && n) {
+		if (size == room)
+			err = grow_input(&data, &room);
+		if (err)
 			break;
-		if (n < 0 && errno != EINTR) {
-			int error = errno;
-
-			free(data);
-			return -error;
-		}
+		n = read(fd, data + size, room - size);
+		if (n < 0 && errno != EINTR)
+			err = -errno;
 		size += n > 0 ? (size_t)n : 0;
+		if (!looked && size > ENOUGH_BYTES) {
+			looked = true;
+			if (is_hopeless(data, size))
+				break;
+		}
+	}
+	if (err) {
+		free(data);
+		return err;
 	}
 	decode_mail(data, &size);
 	source->data = data;
@@ -472,6 +490,13 @@ void source_from_buffer(const char *name, const void *data, size_t size, struct 
 	*ret_source =
 		(struct source) { .name = name, .data = data, .size = size, .borrowed = true };
 	recognise(ret_source);
+}
+
+const char *source_error(int err)
+{
+	if (err == -EFBIG)
+		return "more than 1 GiB and no end in sight: what is larger must be in a file";
+	return strerror(-err);
 }
 
 void source_close(struct source *source)

@@ -48,6 +48,8 @@ struct source {
 
 /* -errno of open or read. Directories and devices without an end are refused (-EINVAL). */
 int source_open(const char *path, struct source *ret_source);
+/* What an error of source_open means, for messages. */
+const char *source_error(int err);
 /* A buffer of the caller's; for tests and fuzzers. */
 void source_from_buffer(const char *name, const void *data, size_t size, struct source *ret_source);
 void source_close(struct source *source);

@@ -57,6 +57,9 @@ def test_directories():
     refuses(1, '/: Is a directory', 'report', '/')
     refuses(125, '/: Is a directory', 'verify', '/')
     refuses(1, '/dev/zero: ', 'show', '/dev/zero')
+    with subprocess.Popen(['yes', 'neither map nor trace'], stdout=subprocess.PIPE) as endless:
+        refuses(1, 'not a trace', 'replay', '-', stdin=endless.stdout)
+        endless.kill()
 
 
 def test_rules_file(path):

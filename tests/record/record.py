@@ -222,6 +222,11 @@ out, err = seam.communicate(timeout=60)
 ok('loop done' in out and seam.returncode == 125 and 'not written whole: File too large' in err,
    'a disk that fills up: the program goes on', seam.returncode, out, err)
 ok(replay()['trace'].get('complete') is False, 'and the file is good up to there')
+for blocks, status in ((0, 125), (8, 0)):
+    seen = run('sh', '-c', f'ulimit -f {blocks}; "{SEAM}" record -o "{DATA}" true')
+    ok(seen.returncode == status and ('File too large' in seen.stderr) == (not blocks), f'ulimit -f {blocks}', seen)
+seen = record('sh', '-c', 'kill -XFSZ $$')
+ok(seen.returncode == 128 + signal.SIGXFSZ, 'the program keeps its own SIGXFSZ', seen)
 out = os.path.join(scratch, 'out')
 seen = run('sh', '-c', f'{{ "{SEAM}" record -o - -- sh -c \'"{SUBJECT}" loop 2500 >{out}\'; echo $? >{out}.status; }} | head -c 100 | wc -c')
 with open(out) as f, open(out + '.status') as s:
@@ -328,7 +333,7 @@ ok(seen.returncode == 125 and 'No such process' in seen.stderr, 'no such process
 # Killed at any moment
 rng = random.Random(5)
 for mode, options in MODES.items():
-    bad = []
+    bad, nr_showing = [], 0
     for round_ in range(15):
         with open('out', 'w+') as out:
             seam = subprocess.Popen([SEAM, 'record', '-o', DATA, *options, '--', SUBJECT, 'loop', '700'], stdout=out,
@@ -349,9 +354,11 @@ for mode, options in MODES.items():
         whole = os.path.getsize(DATA) < 24 or 'complete' in trace
         # a program that was not begun has nothing to finish
         finished = mode == 'filter' or not text or text.endswith('loop done\n') or 'begun' not in text
+        nr_showing += 'begun' not in text or trace.get('calls', 0) > 10
         if not gone or not whole or not finished:
             bad.append((round_, gone, whole, text, trace))
     ok(not bad, f'killed 15 times ({mode}): the file is good, the tree {"dead" if mode == "filter" else "finished"}', bad)
+    ok(nr_showing == 15, f'and holds what was done up to a tenth of a second before ({mode})', nr_showing)
 
 # Cut anywhere
 record(SUBJECT, 'threads', '1500')

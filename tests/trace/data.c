@@ -17,6 +17,8 @@
 
 #define NR_EVENTS 20000
 #define TICK_NS 100
+#define MAX_GAP 1000000 /* ticks */
+#define MAX_DURATION 5000
 #define MAX_TEST_AREAS 40
 
 /* Small, page-aligned, negative or any: what arguments look like. */
@@ -73,13 +75,13 @@ static void random_event(struct recorded *recorded, uint32_t nr_files, uint32_t 
 	static uint64_t now_ns;
 	struct event *event = &recorded->event;
 
-	now_ns += (random_bits() % 1000000) * TICK_NS;
+	now_ns += (random_bits() % MAX_GAP) * TICK_NS;
 	event->kind = random_bits() % 8 ? EVENT_CALL : (uint8_t)(random_bits() % (EVENT_NOTE + 1));
 	event->space = (uint32_t)random_bits() % 5;
 	event->pid = 100 + event->space;
 	event->tid = event->pid + (uint32_t)random_bits() % 3;
 	event->time_ns = now_ns;
-	event->duration_ns = (random_bits() % 5000) * TICK_NS;
+	event->duration_ns = (random_bits() % MAX_DURATION) * TICK_NS;
 	event->flags = random_bits() % 4 ? 0 : EVENT_COMPAT;
 	event->result = (int64_t)random_value();
 	event->stack = random_bits() % 3 ? 0 : (uint32_t)random_bits() % (nr_stacks + 1);
@@ -113,12 +115,19 @@ static bool same_areas(const struct event *a, const struct event *b)
 	return true;
 }
 
+/* Times are kept in five bits of the time since the event before, and no error adds up. */
+static bool near(uint64_t a, uint64_t b, uint64_t span)
+{
+	return (a > b ? a - b : b - a) <= span / 32;
+}
+
 static bool same_event(const struct event *a, const struct event *b)
 {
 	return a->kind == b->kind && a->call == b->call && a->born == b->born &&
 	       a->flags == b->flags && a->space == b->space && a->pid == b->pid &&
 	       a->tid == b->tid && a->stack == b->stack && a->file == b->file &&
-	       a->time_ns == b->time_ns && a->duration_ns == b->duration_ns &&
+	       near(a->time_ns, b->time_ns, (MAX_GAP + MAX_DURATION) * TICK_NS) &&
+	       near(a->duration_ns, b->duration_ns, b->duration_ns) &&
 	       memcmp(a->arg, b->arg, sizeof(a->arg)) == 0 && a->result == b->result &&
 	       same_areas(a, b) && !a->text == !b->text && (!a->text || !strcmp(a->text, b->text));
 }
@@ -182,6 +191,11 @@ static void write_all_events(void)
 					       (const struct trace_frame[]) { { 1, i }, { 0, 77 } },
 					       2 }) != i + 1;
 	}
+	err |= data_write_file(writer, &(struct trace_file) { .dev = 5,
+							      .ino = 8,
+							      .path = "/lib/file1",
+							      .known = 1,
+							      .description = 77 }) != 10;
 	ok(!err, "files, modules and stacks are numbered from 1");
 	for (size_t i = 0; i < NR_EVENTS; i++) {
 		random_event(&events[i], 9, 9);
@@ -190,6 +204,11 @@ static void write_all_events(void)
 	ok(!err, "%d events written", NR_EVENTS);
 	ok(!data_writer_close(writer, NULL), "writer closed");
 	read_back(fd);
+}
+
+static size_t first_block_end(void)
+{
+	return DATA_HEADER_SIZE + BLOCK_SIZE + get_le32(file + DATA_HEADER_SIZE + BLOCK_STORED);
 }
 
 /* How many events of the first @size bytes are as written; -1: one is not, or an error. */
@@ -244,9 +263,13 @@ static void test_dictionaries(void)
 	    data_reader_next(reader, &event, &error) != 1)
 		abort();
 	ok(!strcmp(data_reader_file(reader, 8)->path, "/lib/file1") &&
-		   data_reader_file(reader, 8)->ino == 8 && !data_reader_file(reader, 10) &&
+		   data_reader_file(reader, 8)->ino == 8 && !data_reader_file(reader, 11) &&
 		   !data_reader_file(reader, 0),
 	   "files by number");
+	ok(!strcmp(data_reader_file(reader, 10)->path, "/lib/file1") &&
+		   data_reader_file(reader, 10)->description == 77 &&
+		   data_reader_file(reader, 9)->description == 9,
+	   "another description of a file");
 	ok(data_reader_module(reader, 7)->build_id_size == 20 && !data_reader_module(reader, 8),
 	   "modules by number");
 	ok(data_reader_stack(reader, 10)->nr_frames == 2 &&
@@ -293,10 +316,13 @@ static void test_cut(void)
 static void test_damage(void)
 {
 	struct trace_facts facts;
+	struct trace_error error = { 0 };
+	struct data_reader *reader;
+	size_t first = first_block_end();
 	long good = 0, nr;
 
 	for (int i = 0; i < 300; i++) {
-		size_t at = DATA_HEADER_SIZE + random_bits() % (file_size - DATA_HEADER_SIZE);
+		size_t at = first + random_bits() % (file_size - first);
 		uint8_t bit = (uint8_t)(1 << random_bits() % 8);
 
 		file[at] ^= bit;
@@ -305,6 +331,11 @@ static void test_damage(void)
 		file[at] ^= bit;
 	}
 	ok(good == 300, "a flipped bit anywhere loses its block and what follows, and is told");
+	file[first - 1] ^= 4;
+	ok(data_reader_open(file, file_size, &facts, &reader, &error) == -EINVAL &&
+		   strstr(error.text, "damaged in its first block"),
+	   "in the first block it is an error (%s)", error.text);
+	file[first - 1] ^= 4;
 }
 
 static void test_versions(void)
@@ -315,9 +346,13 @@ static void test_versions(void)
 
 	file[8]++;
 	ok(data_reader_open(file, file_size, &facts, &reader, &error) == -EINVAL &&
-		   strstr(error.text, "version 2.0"),
-	   "a later major version is refused by name");
-	file[8]--;
+		   strstr(error.text, "format 3.0"),
+	   "a later format is refused by name");
+	file[8] = 1;
+	ok(data_reader_open(file, file_size, &facts, &reader, &error) == -EINVAL &&
+		   strstr(error.text, "format 1.0") && strstr(error.text, "recorded anew"),
+	   "so is an earlier one");
+	file[8] = DATA_VERSION_MAJOR;
 	file[10] = 9;
 	ok(read_prefix(file_size, &facts) == NR_EVENTS, "a later minor version is read");
 	file[10] = 0;
@@ -383,8 +418,8 @@ static void hand_file(void)
 		48 << 1,    2, 4, 4,	   /* finish */
 	};
 	static const uint8_t entries[] = {
-		3 << 1,	 3, 0,	  42,	43, /* thread 1: space 0, pid 42, tid 43 */
-		60 << 1, 2, 0xff, 0xff,	    /* a record of a later seam */
+		3 << 1,	 3, 0,	  84,	2, /* thread 1: space 0, pid 42, tid 43 */
+		60 << 1, 2, 0xff, 0xff,	   /* a record of a later seam */
 	};
 	uint8_t dictionary[256];
 	size_t size = sizeof(entries);
@@ -425,6 +460,24 @@ static void test_newer(void)
 	data_reader_close(reader);
 }
 
+static void test_spans(void)
+{
+	bool exact = true, good = true, rising = true;
+	uint64_t before = 0;
+
+	for (uint64_t value = 0; value < 32; value++)
+		exact &= span_code(value) == value && span_value(value) == value;
+	ok(exact, "short times are exact");
+	for (uint64_t value = 1; value < UINT64_MAX / 3; value += 1 + value / 77) {
+		uint64_t back = span_value(span_code(value));
+
+		good &= near(back, value, value);
+		rising &= back >= before;
+		before = back;
+	}
+	ok(good && rising, "others are to one part in 32, and in order");
+}
+
 static void test_full_disk(void)
 {
 	struct data_writer *writer;
@@ -452,6 +505,7 @@ int main(void)
 	if (!events)
 		return 1;
 	ok(crc32c(0, "123456789", 9) == 0xe3069283, "CRC-32C of its check value");
+	test_spans();
 	write_all_events();
 	test_round_trip();
 	test_dictionaries();

@@ -69,6 +69,11 @@ static void print_event(const struct trace *trace, const struct event *event)
 	if (event->text)
 		printf(" '%s'", event->text);
 	putchar('\n');
+	for (size_t i = 0; i < event->nr_areas; i++)
+		printf("holds %" PRIx64 "-%" PRIx64 " flags=%" PRIx64 " pgoff=%" PRIx64
+		       " file=%" PRIu64 " name=%" PRIu32 "\n",
+		       event->areas[i].start, event->areas[i].end, event->areas[i].flags,
+		       event->areas[i].pgoff, event->areas[i].file, event->areas[i].name);
 }
 
 static void print_facts(const struct trace_facts *facts)
