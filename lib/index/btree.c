@@ -1224,7 +1224,7 @@ uint64_t index_between(const struct index *index, const struct cursor *first,
 		       const struct cursor *last)
 {
 	const struct leaf *leaf = first->node;
-	uint64_t nr = last->slot - first->slot;
+	uint64_t nr = (uint64_t)last->slot - first->slot; /* wraps, and back */
 
 	for (; leaf != last->node; leaf = leaf->next)
 		nr += leaf->node.nr;
