@@ -333,18 +333,28 @@ static struct rec_task *task_of_process(struct rec *rec, pid_t pid)
 	return NULL;
 }
 
+/* Threads that are ending have left their space already. */
+static struct rec_task *living_task_of_process(struct rec *rec, pid_t pid)
+{
+	for (unsigned int i = 0; i < REC_CHAINS; i++)
+		for (struct rec_task *task = rec->chains[i]; task; task = task->next)
+			if (task->process && task->process->pid == pid && task->space)
+				return task;
+	return NULL;
+}
+
 /* A task that stopped before its parent's event: a thread's process is known without it. */
 static bool place_thread(struct rec *rec, struct rec_task *task)
 {
 	pid_t pid = status_number(task->tid, "Tgid");
-	struct rec_task *sibling = pid && pid != task->tid ? task_of_process(rec, pid) : NULL;
+	struct rec_task *sibling =
+		pid && pid != task->tid ? living_task_of_process(rec, pid) : NULL;
 
 	if (!sibling)
 		return false;
 	rec->result->threads++;
 	rec_set_process(task, sibling->process);
-	if (sibling->space)
-		rec_set_space(task, sibling->space);
+	rec_set_space(task, sibling->space);
 	return true;
 }
 
