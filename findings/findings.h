@@ -85,8 +85,9 @@ struct remedy_row {
 	const struct remedy *remedy;
 	enum group group;
 	uint64_t areas_after;
-	size_t rank; /* in the order of the tables */
-	bool exact;  /* false: what the source hides may keep some more apart */
+	uint64_t mended; /* joins of pairs that showed what the remedy takes away */
+	size_t rank;	 /* in the order of the tables */
+	bool exact;	 /* false: what the source hides may keep some more apart */
 };
 
 struct findings {

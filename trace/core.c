@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "trace/maps_line.h"
+#include "trace/scan.h"
 
 #define PAGE_SHIFT 12
 #define VSYSCALL UINT64_C(0xffffffffff600000)
@@ -48,6 +49,7 @@ struct core {
 	struct trace_error *error;
 	bool files_seen;
 	uint64_t left_out; /* files' ranges without a segment */
+	uint64_t objects;  /* of shared memory without a file, met so far */
 };
 
 static bool holds(const struct core *core, uint64_t offset, uint64_t size)
@@ -163,6 +165,22 @@ static struct snapshot_area *area_from(struct snapshot *snapshot, uint64_t start
 	return low < snapshot->nr_areas ? &snapshot->areas[low] : NULL;
 }
 
+/*
+ * One path, one file. Only shared memory without a file has the same path for each object: where one
+ * begins anew, it is another.
+ */
+static uint32_t file_number(struct core *core, const char *name, uint64_t offset)
+{
+	char object[64];
+	int len;
+
+	if (!begins_with(name, "/SYSV") && !begins_with(name, "/dev/zero"))
+		return snapshot_text(core->snapshot, name, strlen(name), NULL);
+	core->objects += !offset;
+	len = snprintf(object, sizeof(object), "%.40s %" PRIu64, name, core->objects);
+	return snapshot_text(core->snapshot, object, (size_t)len, NULL);
+}
+
 /* A file's range is one segment, unless that was left out: gcore dumps nothing that a file has. */
 static int set_file(struct core *core, uint64_t start, uint64_t offset, const char *name)
 {
@@ -172,8 +190,10 @@ static int set_file(struct core *core, uint64_t start, uint64_t offset, const ch
 		core->left_out++;
 		return 0;
 	}
-	area->area.file = snapshot_text(core->snapshot, name, strlen(name), &area->name);
-	area->inode = area->area.file; /* one path, one file: what belongs together is told by it */
+	if (!snapshot_text(core->snapshot, name, strlen(name), &area->name))
+		return -ENOMEM;
+	area->area.file = file_number(core, name, offset);
+	area->inode = area->area.file; /* what belongs together is told by it */
 	area->area.pgoff = offset >> PAGE_SHIFT;
 	area->area.traits = maps_name_traits(name);
 	return area->area.file ? 0 : -ENOMEM;

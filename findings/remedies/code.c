@@ -5,6 +5,8 @@
  */
 #include "findings/remedies/remedies.h"
 
+#include <string.h>
+
 /* What the past leaves between equal neighbours. */
 #define HISTORY (SEAM_CAUSE(anon_vma) | SEAM_CAUSE(fork))
 /* What the protection at birth and overcommit leave between a guard and its stack. */
@@ -32,6 +34,12 @@ static bool has_huge_advice(const struct findings *findings, const struct group_
 static bool has_undoable_advice(const struct findings *findings, const struct group_row *row)
 {
 	return row->flags & UNDOABLE;
+}
+
+/* SysV segments are always shared. */
+static bool may_be_private(const struct findings *findings, const struct group_row *row)
+{
+	return strncmp(findings->snapshot->areas[row->example].name, "/SYSV", 5) != 0;
 }
 
 static bool is_ruled_out(const struct findings *findings, const struct group_row *row)
@@ -186,6 +194,7 @@ const struct remedy remedies_of_code[] = {
 		.anew = true,
 		.drops = SEAM_CAUSE(shared) | SEAM_CAUSE(flags) | SEAM_CAUSE(file) |
 			 SEAM_CAUSE(offset) | HISTORY,
+		.fits = may_be_private,
 	},
 	{
 		.name = "map-once",

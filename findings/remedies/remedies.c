@@ -97,18 +97,23 @@ static void count_after(const struct findings *findings, const struct remedy *re
 	const struct snapshot *snapshot = findings->snapshot;
 	const struct seam_policy *policy = &findings->policy;
 	unsigned int shift = snapshot_page_shift(snapshot);
+	uint32_t mends = remedy->drops;
 	struct seam_area last = { 0 };
 	bool last_in = false;
 
-	if (remedy->newer_kernel)
+	if (remedy->newer_kernel) {
 		policy = findings_newest_policy();
+		mends |= SEAM_CAUSE(rule);
+	}
 	row->exact = true;
 	for (size_t i = 0; i < snapshot->nr_areas; i++) {
 		struct seam_area area = area_as_seen(snapshot, i);
 		bool in = findings->group_of[i] == remedy->group;
 
-		if (in && remedy->drops_areas)
+		if (in && remedy->drops_areas) {
+			row->mended++;
 			continue;
+		}
 		if (in && last_in && last.end == area.start) {
 			struct seam_area even = evened(findings, remedy, &last, i);
 
@@ -116,6 +121,7 @@ static void count_after(const struct findings *findings, const struct remedy *re
 				if (!remedy->anew &&
 				    causes_hidden(snapshot, policy, i - 1) & ~remedy->drops)
 					row->exact = false;
+				row->mended += (findings->pair[i - 1] & mends) != 0;
 				join(&last, &even);
 				continue;
 			}
@@ -163,7 +169,8 @@ static bool is_offered(const struct findings *findings, const struct remedy_row 
 {
 	if (row->remedy->for_pressure)
 		return true;
-	if (saved(findings, row) < GROUP_AREAS)
+	/* what a source hides might join as it is, and needs no remedy then */
+	if (saved(findings, row) < GROUP_AREAS || row->mended < GROUP_AREAS / 2)
 		return false;
 	return presses(findings) || saved(findings, row) >= MUCH ||
 	       (double)group->areas >= MINOR_SHARE * (double)findings->snapshot->nr_areas;
@@ -219,6 +226,8 @@ static int fewer_left(const void *left, const void *right)
 
 	if (l->areas_after != r->areas_after)
 		return l->areas_after < r->areas_after ? -1 : 1;
+	if (l->exact != r->exact)
+		return l->exact ? -1 : 1;
 	/* of equals the one that stands first in its table */
 	return l->rank < r->rank ? -1 : 1;
 }
