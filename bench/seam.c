@@ -76,11 +76,11 @@ static uint64_t find(const void *map, uint64_t addr, uint64_t *ret_end)
 static uint64_t gap(const void *map, uint64_t len, uint64_t hi)
 {
 	const struct seam_space *space = map;
-	uint64_t start, end;
+	struct gap found;
 
-	if (!index_gap_highest(&space->index, len, 0, hi, &start, &end))
+	if (!index_gap_highest(&space->index, len, 0, hi, &found))
 		return NO_RANGE;
-	return end - len;
+	return found.end - len;
 }
 
 static size_t count(const void *map)

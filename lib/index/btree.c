@@ -759,17 +759,24 @@ bool index_seek(const struct index *index, uint64_t addr, struct cursor *ret_cur
 {
 	uint64_t page = addr >> index->page_shift;
 	const struct leaf *last = index->last, *run = index->run;
+	const struct index_node *node = index->root;
 
-	if (!last || last->last_end <= page) {
-		ret_cursor->node = index->last;
-		ret_cursor->slot = last ? last->node.nr : 0;
+	/* calls come in runs: most often it is the leaf that was changed last, or the very area */
+	if (run && page < run->last_end && page >= leaf_start(run, 0)) {
+		unsigned int slot = index->run_slot;
+
+		if (slot < run->node.nr && page < leaf_end(run, slot) &&
+		    page >= leaf_start(run, slot)) {
+			*ret_cursor = (struct cursor) { .node = (void *)run, .slot = slot };
+			return true;
+		}
+		node = &run->node;
+	} else if (!last || page >= last->last_end) {
+		*ret_cursor =
+			(struct cursor) { .node = (void *)last, .slot = last ? last->node.nr : 0 };
 		return false;
 	}
-	/* calls come in runs: most often it is the leaf that was changed last */
-	if (run && page >= leaf_start(run, 0) && page < run->last_end)
-		descend(index, &run->node, page, ret_cursor);
-	else
-		descend(index, index->root, page, ret_cursor);
+	descend(index, node, page, ret_cursor);
 	return true;
 }
 
@@ -954,14 +961,85 @@ int index_store(struct index *index, struct cursor *cursor, const struct area *a
 struct gap_search {
 	uint64_t len, lo, hi; /* pages */
 	uint64_t start, end;
+	struct cursor above;
 };
 
 /* The free range [start, end), cut to what may be used, is large enough. */
-static bool gap_fits(struct gap_search *search, uint64_t start, uint64_t end)
+static inline bool gap_fits(struct gap_search *search, uint64_t start, uint64_t end)
 {
 	search->start = start > search->lo ? start : search->lo;
 	search->end = end < search->hi ? end : search->hi;
 	return search->end >= search->start && search->end - search->start >= search->len;
+}
+
+/* The same, of the range below (leaf, slot). */
+static inline bool leaf_gap_fits(struct gap_search *search, const struct leaf *leaf,
+				 unsigned int slot, uint64_t start, uint64_t end)
+{
+	search->above = (struct cursor) { .node = (void *)leaf, .slot = slot };
+	return gap_fits(search, start, end);
+}
+
+/* The same, of the range below all of a node. */
+static bool node_gap_fits(struct gap_search *search, const struct index_node *node, uint64_t start,
+			  uint64_t end)
+{
+	while (node->level)
+		node = ((const struct inner *)node)->child[0];
+	return leaf_gap_fits(search, (const struct leaf *)node, 0, start, end);
+}
+
+/* Where its parent knows better, a leaf is not looked through. */
+static bool leaf_may_have(const struct leaf *leaf, uint64_t len)
+{
+	const struct inner *parent = leaf->node.parent;
+
+	return !parent || parent->gap[leaf->node.slot] >= len;
+}
+
+/*
+ * Downward through the gaps of a leaf from the one below @slot, which is an area's. The first that
+ * is large enough is the answer, or there is none: it reaches below lo.
+ */
+static bool leaf_search_down(const struct leaf *leaf, unsigned int slot, struct gap_search *search,
+			     bool *ret_fits)
+{
+	if (!leaf_may_have(leaf, search->len))
+		return false;
+	for (; slot; slot--) {
+		if (leaf->start[slot] - leaf->end[slot - 1] < search->len)
+			continue;
+		*ret_fits = leaf_gap_fits(search, leaf, slot, leaf_end(leaf, slot - 1),
+					  leaf_start(leaf, slot));
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Down from @inner to where its highest gap that is large enough lies: a leaf, or between two
+ * children. There is such a gap.
+ */
+static const struct leaf *descend_highest(const struct inner *inner, struct gap_search *search,
+					  bool *ret_fits)
+{
+	for (;;) {
+		const struct index_node *child;
+		unsigned int slot = inner->node.nr - 1u;
+
+		while (slot && inner->gap[slot] < search->len &&
+		       inner->start[slot] - inner->end[slot - 1] < search->len)
+			slot--;
+		child = inner->child[slot];
+		if (inner->gap[slot] < search->len) {
+			*ret_fits = node_gap_fits(search, child, inner->end[slot - 1],
+						  inner->start[slot]);
+			return NULL;
+		}
+		if (!child->level)
+			return (const struct leaf *)child;
+		inner = (const struct inner *)child;
+	}
 }
 
 /*
@@ -971,92 +1049,125 @@ static bool gap_fits(struct gap_search *search, uint64_t start, uint64_t end)
 static bool search_down(const struct leaf *leaf, unsigned int slot, uint64_t top,
 			struct gap_search *search)
 {
-	const struct index_node *node = &leaf->node;
+	const struct index_node *node = &leaf->node, *above = node;
+	bool fits;
 
+	if (slot) {
+		uint64_t bottom = leaf_end(leaf, slot - 1);
+
+		if (leaf_gap_fits(search, leaf, slot, bottom, top))
+			return true;
+		if (bottom <= search->lo)
+			return false;
+		if (leaf_search_down(leaf, slot - 1, search, &fits))
+			return fits;
+		top = leaf_start(leaf, 0);
+	}
 	for (;;) {
-		const struct inner *inner;
+		const struct inner *inner = node->parent;
 
-		if (!node->level) {
-			for (leaf = (const struct leaf *)node; slot; slot--) {
-				uint64_t bottom = leaf_end(leaf, slot - 1);
+		if (!inner)
+			return node_gap_fits(search, above, 0, top);
+		for (slot = node->slot; slot; slot--) {
+			uint64_t bottom = inner->end[slot - 1];
 
-				if (gap_fits(search, bottom, top))
-					return true;
-				if (bottom <= search->lo)
-					return false;
-				top = leaf_start(leaf, slot - 1);
-			}
-		}
-		/* all of the node is behind: to the sibling below it, or the parent's */
-		do {
-			if (!node->parent)
-				return gap_fits(search, 0, top);
-			slot = node->slot;
-			node = &node->parent->node;
-		} while (!slot);
-		for (inner = (const struct inner *)node; slot; slot--) {
-			if (gap_fits(search, inner->end[slot - 1], top))
+			if (node_gap_fits(search, above, bottom, top))
 				return true;
-			if (inner->end[slot - 1] <= search->lo)
+			if (bottom <= search->lo)
 				return false;
-			if (inner->gap[slot - 1] >= search->len)
-				break;
-			top = inner->start[slot - 1];
-		}
-		if (!slot) {
-			continue;
-		}
-		/* down to the leaf that has the highest such gap */
-		node = inner->child[slot - 1];
-		while (node->level) {
-			inner = (const struct inner *)node;
-			top = inner->end[node->nr - 1];
-			for (slot = node->nr; slot > 1; slot--) {
-				if (inner->gap[slot - 1] >= search->len ||
-				    inner->start[slot - 1] - inner->end[slot - 2] >= search->len)
-					break;
-			}
-			if (inner->gap[slot - 1] < search->len) {
-				/* between two children */
-				return gap_fits(search, inner->end[slot - 2],
-						inner->start[slot - 1]);
-			}
 			node = inner->child[slot - 1];
+			if (inner->gap[slot - 1] >= search->len) {
+				leaf = node->level ? descend_highest((const struct inner *)node,
+								     search, &fits)
+						   : (const struct leaf *)node;
+				if (leaf)
+					leaf_search_down(leaf, leaf->node.nr - 1u, search, &fits);
+				return fits;
+			}
+			top = inner->start[slot - 1];
+			above = node;
 		}
-		leaf = (const struct leaf *)node;
-		slot = node->nr - 1u;
-		top = leaf_start(leaf, slot);
+		node = &inner->node;
 	}
 }
 
-bool index_gap_highest(const struct index *index, uint64_t len, uint64_t lo, uint64_t hi,
-		       uint64_t *ret_start, uint64_t *ret_end)
+static void gap_answer(const struct index *index, const struct gap_search *search,
+		       struct gap *ret_gap)
+{
+	ret_gap->start = search->start << index->page_shift;
+	ret_gap->end = search->end << index->page_shift;
+	ret_gap->above = search->above;
+}
+
+static struct gap_search gap_request(const struct index *index, uint64_t len, uint64_t lo,
+				     uint64_t hi)
 {
 	unsigned int shift = index->page_shift;
-	struct gap_search search = { .len = (len + (UINT64_C(1) << shift) - 1) >> shift,
+
+	return (struct gap_search) { .len = (len + (UINT64_C(1) << shift) - 1) >> shift,
 				     .lo = lo >> shift,
 				     .hi = hi >> shift };
+}
+
+bool index_gap_highest(const struct index *index, uint64_t len, uint64_t lo, uint64_t hi,
+		       struct gap *ret_gap)
+{
+	struct gap_search search = gap_request(index, len, lo, hi);
+	uint64_t top = search.hi;
 	struct cursor at;
 	bool found;
 
 	if (hi <= lo || hi - lo < len)
 		return false;
-	if (!index->root) {
-		found = gap_fits(&search, 0, search.hi);
-	} else {
-		uint64_t top = search.hi;
+	if (index_seek(index, hi - 1, &at)) {
+		uint64_t start = leaf_start(at.node, (unsigned int)at.slot);
 
-		if (index_seek(index, hi - 1, &at)) {
-			const struct leaf *leaf = at.node;
-			uint64_t start = leaf_start(leaf, (unsigned int)at.slot);
-
-			top = start < top ? start : top;
-		}
-		found = search_down(at.node, (unsigned int)at.slot, top, &search);
+		top = start < top ? start : top;
 	}
-	*ret_start = search.start << shift;
-	*ret_end = search.end << shift;
+	if (index->root)
+		found = search_down(at.node, (unsigned int)at.slot, top, &search);
+	else
+		found = leaf_gap_fits(&search, NULL, 0, 0, top);
+	gap_answer(index, &search, ret_gap);
 	return found;
+}
+
+/* Upward through the gaps of a leaf from the one above @slot. The mirror of leaf_search_down. */
+static bool leaf_search_up(const struct leaf *leaf, unsigned int slot, struct gap_search *search,
+			   bool *ret_fits)
+{
+	if (!leaf_may_have(leaf, search->len))
+		return false;
+	for (slot++; slot < leaf->node.nr; slot++) {
+		if (leaf->start[slot] - leaf->end[slot - 1] < search->len)
+			continue;
+		*ret_fits = leaf_gap_fits(search, leaf, slot, leaf_end(leaf, slot - 1),
+					  leaf_start(leaf, slot));
+		return true;
+	}
+	return false;
+}
+
+static const struct leaf *descend_lowest(const struct inner *inner, struct gap_search *search,
+					 bool *ret_fits)
+{
+	for (;;) {
+		const struct index_node *child;
+		unsigned int slot = 0;
+
+		while (slot + 1u < inner->node.nr && inner->gap[slot] < search->len &&
+		       inner->start[slot + 1] - inner->end[slot] < search->len)
+			slot++;
+		child = inner->child[slot];
+		if (inner->gap[slot] < search->len) {
+			*ret_fits = node_gap_fits(search, inner->child[slot + 1], inner->end[slot],
+						  inner->start[slot + 1]);
+			return NULL;
+		}
+		if (!child->level)
+			return (const struct leaf *)child;
+		inner = (const struct inner *)child;
+	}
 }
 
 /* Upward from @bottom, above which lies slot @slot of the leaf. The mirror of search_down. */
@@ -1064,76 +1175,70 @@ static bool search_up(const struct leaf *leaf, unsigned int slot, uint64_t botto
 		      struct gap_search *search)
 {
 	const struct index_node *node = &leaf->node;
+	bool fits;
 
+	if (slot < leaf->node.nr) {
+		uint64_t top = leaf_start(leaf, slot);
+
+		if (leaf_gap_fits(search, leaf, slot, bottom, top))
+			return true;
+		if (top >= search->hi)
+			return false;
+		if (leaf_search_up(leaf, slot, search, &fits))
+			return fits;
+		bottom = leaf->last_end;
+	}
 	for (;;) {
-		const struct inner *inner;
+		const struct inner *inner = node->parent;
 
-		if (!node->level) {
-			for (leaf = (const struct leaf *)node; slot < node->nr; slot++) {
-				uint64_t top = leaf_start(leaf, slot);
-
-				if (gap_fits(search, bottom, top))
-					return true;
-				if (top >= search->hi)
-					return false;
-				bottom = leaf_end(leaf, slot);
-			}
-		}
-		do {
-			if (!node->parent)
-				return gap_fits(search, bottom, UINT64_MAX);
-			slot = node->slot + 1u;
-			node = &node->parent->node;
-		} while (slot == node->nr);
-		for (inner = (const struct inner *)node; slot < node->nr; slot++) {
-			if (gap_fits(search, bottom, inner->start[slot]))
+		if (!inner)
+			break;
+		for (slot = node->slot + 1u; slot < inner->node.nr; slot++) {
+			node = inner->child[slot];
+			if (node_gap_fits(search, node, bottom, inner->start[slot]))
 				return true;
 			if (inner->start[slot] >= search->hi)
 				return false;
-			if (inner->gap[slot] >= search->len)
-				break;
+			if (inner->gap[slot] >= search->len) {
+				leaf = node->level ? descend_lowest((const struct inner *)node,
+								    search, &fits)
+						   : (const struct leaf *)node;
+				if (leaf)
+					leaf_search_up(leaf, 0, search, &fits);
+				return fits;
+			}
 			bottom = inner->end[slot];
 		}
-		if (slot == node->nr)
-			continue;
-		node = inner->child[slot];
-		while (node->level) {
-			inner = (const struct inner *)node;
-			for (slot = 0; slot + 1u < node->nr; slot++) {
-				if (inner->gap[slot] >= search->len ||
-				    inner->start[slot + 1] - inner->end[slot] >= search->len)
-					break;
-			}
-			if (inner->gap[slot] < search->len)
-				return gap_fits(search, inner->end[slot], inner->start[slot + 1]);
-			node = inner->child[slot];
-		}
-		leaf = (const struct leaf *)node;
-		slot = 1;
-		bottom = leaf_end(leaf, 0);
+		node = &inner->node;
 	}
+	while (node->level)
+		node = ((const struct inner *)node)->child[node->nr - 1];
+	return leaf_gap_fits(search, (const struct leaf *)node, node->nr, bottom, UINT64_MAX);
 }
 
-bool index_gap_lowest(const struct index *index, uint64_t len, uint64_t lo, uint64_t hi,
-		      uint64_t *ret_start, uint64_t *ret_end)
+bool index_gap_lowest_from(const struct index *index, const struct cursor *at, uint64_t len,
+			   uint64_t lo, uint64_t hi, struct gap *ret_gap)
 {
-	unsigned int shift = index->page_shift;
-	struct gap_search search = { .len = (len + (UINT64_C(1) << shift) - 1) >> shift,
-				     .lo = lo >> shift,
-				     .hi = hi >> shift };
-	struct cursor at;
+	struct gap_search search = gap_request(index, len, lo, hi);
 	bool found;
 
 	if (hi <= lo || hi - lo < len)
 		return false;
-	index_seek(index, lo, &at);
-	if (!index->root)
-		found = gap_fits(&search, 0, search.hi);
+	if (index->root)
+		found = search_up(at->node, (unsigned int)at->slot, search.lo, &search);
 	else
-		found = search_up(at.node, (unsigned int)at.slot, search.lo, &search);
-	*ret_start = search.start << shift;
-	*ret_end = search.end << shift;
+		found = leaf_gap_fits(&search, NULL, 0, 0, search.hi);
+	gap_answer(index, &search, ret_gap);
 	return found;
+}
+
+bool index_gap_lowest(const struct index *index, uint64_t len, uint64_t lo, uint64_t hi,
+		      struct gap *ret_gap)
+{
+	struct cursor at;
+
+	index_seek(index, lo, &at);
+	return index_gap_lowest_from(index, &at, len, lo, hi, ret_gap);
 }
 
 /* Readers beside the writer */

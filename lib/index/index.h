@@ -97,14 +97,23 @@ int index_store(struct index *index, struct cursor *cursor, const struct area *a
  */
 int index_reserve_apart(struct index *index, size_t nr);
 
+/* A free range, and the first area above it, or past the end. */
+struct gap {
+	uint64_t start, end;
+	struct cursor above;
+};
+
 /*
  * The highest (lowest) free range of at least @len bytes within [lo, hi), as a whole but cut to
  * [lo, hi). False when there is none.
  */
 bool index_gap_highest(const struct index *index, uint64_t len, uint64_t lo, uint64_t hi,
-		       uint64_t *ret_start, uint64_t *ret_end);
+		       struct gap *ret_gap);
 bool index_gap_lowest(const struct index *index, uint64_t len, uint64_t lo, uint64_t hi,
-		      uint64_t *ret_start, uint64_t *ret_end);
+		      struct gap *ret_gap);
+/* The same where it is known what index_seek finds for @lo. */
+bool index_gap_lowest_from(const struct index *index, const struct cursor *at, uint64_t len,
+			   uint64_t lo, uint64_t hi, struct gap *ret_gap);
 
 /* Areas from the one under @first up to that under @last, which is not counted. O(n / 28). */
 uint64_t index_between(const struct index *index, const struct cursor *first,

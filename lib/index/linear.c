@@ -150,7 +150,7 @@ int index_store(struct index *index, struct cursor *cursor, const struct area *a
 }
 
 bool index_gap_highest(const struct index *index, uint64_t len, uint64_t lo, uint64_t hi,
-		       uint64_t *ret_start, uint64_t *ret_end)
+		       struct gap *ret_gap)
 {
 	struct cursor at;
 	uint64_t top = hi;
@@ -167,8 +167,7 @@ bool index_gap_highest(const struct index *index, uint64_t len, uint64_t lo, uin
 		if (bottom < lo)
 			bottom = lo;
 		if (top >= bottom && top - bottom >= len) {
-			*ret_start = bottom;
-			*ret_end = top;
+			*ret_gap = (struct gap) { .start = bottom, .end = top, .above.slot = slot };
 			return true;
 		}
 		if (!slot || bottom == lo)
@@ -178,7 +177,7 @@ bool index_gap_highest(const struct index *index, uint64_t len, uint64_t lo, uin
 }
 
 bool index_gap_lowest(const struct index *index, uint64_t len, uint64_t lo, uint64_t hi,
-		      uint64_t *ret_start, uint64_t *ret_end)
+		      struct gap *ret_gap)
 {
 	struct cursor at;
 	uint64_t bottom = lo;
@@ -192,14 +191,19 @@ bool index_gap_lowest(const struct index *index, uint64_t len, uint64_t lo, uint
 		if (top > hi)
 			top = hi;
 		if (top >= bottom && top - bottom >= len) {
-			*ret_start = bottom;
-			*ret_end = top;
+			*ret_gap = (struct gap) { .start = bottom, .end = top, .above.slot = slot };
 			return true;
 		}
 		if (slot >= index->nr || top == hi)
 			return false;
 		bottom = index->areas[slot].end;
 	}
+}
+
+bool index_gap_lowest_from(const struct index *index, const struct cursor *at, uint64_t len,
+			   uint64_t lo, uint64_t hi, struct gap *ret_gap)
+{
+	return index_gap_lowest(index, len, lo, hi, ret_gap);
 }
 
 uint64_t index_between(const struct index *index, const struct cursor *first,

@@ -47,6 +47,7 @@ static int grow(struct seam_space *space, uint64_t start, uint64_t len)
 		.tag = area_heap_tag(space, start),
 	};
 	int err = check_growth(space, start, len);
+	struct cursor at;
 
 	if (err)
 		return err;
@@ -56,7 +57,8 @@ static int grow(struct seam_space *space, uint64_t start, uint64_t len)
 	if (!range.attr)
 		return -SEAM_EALLOC;
 	steps_insert(space, start);
-	err = merge_fresh(space, rule(space, SEAM_RULE_brk_join), true, &range);
+	index_seek(&space->index, start, &at);
+	err = merge_fresh(space, rule(space, SEAM_RULE_brk_join), true, &range, &at);
 	if (!err && attr.flags & SEAM_VM_LOCKED && old_fault_in(space, start) == -SEAM_EALLOC)
 		err = -SEAM_EALLOC;
 	return err;

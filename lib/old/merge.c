@@ -36,11 +36,12 @@ int merge_pair(struct seam_space *space, const struct spot *lower, const struct 
 struct neighbours {
 	struct spot below, above;
 	bool has_below, has_above; /* there is one, and it touches */
-	struct cursor behind;	   /* in free space: on what is above, be it near or far */
 };
 
+/* @at: for a range in free space, what index_seek finds for its start. */
 static void find_neighbours(const struct seam_space *space, const struct area *range,
-			    const struct spot *within, struct neighbours *ret)
+			    const struct spot *within, const struct cursor *at,
+			    struct neighbours *ret)
 {
 	if (within) {
 		ret->has_below = range->start == within->area.start &&
@@ -48,9 +49,9 @@ static void find_neighbours(const struct seam_space *space, const struct area *r
 		ret->has_above = range->end == within->area.end &&
 				 spot_above(space, within, &ret->above);
 	} else {
-		ret->has_above = spot_find(space, range->start, &ret->above);
+		ret->above.cursor = *at;
+		ret->has_above = spot_load(space, &ret->above);
 		ret->has_below = spot_below(space, &ret->above, &ret->below);
-		ret->behind = ret->above.cursor;
 	}
 	ret->has_below = ret->has_below && ret->below.area.end == range->start;
 	ret->has_above = ret->has_above && ret->above.area.start == range->end;
@@ -223,8 +224,9 @@ static int merge_cases(struct seam_space *space, const struct area *range,
 }
 
 int merge_fresh(struct seam_space *space, enum join_style style, bool keep_pgoff,
-		const struct area *fresh)
+		const struct area *fresh, const struct cursor *at)
 {
+	struct cursor place = *at;
 	struct neighbours n;
 	bool joined = false;
 	int err = 0;
@@ -233,14 +235,14 @@ int merge_fresh(struct seam_space *space, enum join_style style, bool keep_pgoff
 	if (style == JOIN_BELOW &&
 	    join_takes(style, area_flags(space, fresh), file_of(space, fresh)))
 		steps_find(space, fresh->start - 1);
-	find_neighbours(space, fresh, NULL, &n);
+	find_neighbours(space, fresh, NULL, at, &n);
 	if (style == JOIN_CASES)
 		err = merge_cases(space, fresh, NULL, &n, &joined);
 	else if (style != JOIN_SCAN)
 		err = merge_beside(space, style, keep_pgoff, fresh, &n, &joined);
 	if (err || joined)
 		return err;
-	err = area_insert_at(space, &n.behind, fresh);
+	err = area_insert_at(space, &place, fresh);
 	if (!err && style == JOIN_SCAN)
 		err = merge_scan(space, fresh->start, fresh->end);
 	return err;
@@ -330,7 +332,7 @@ int merge_changed(struct seam_space *space, enum join_style style, const struct 
 	if (!changed.attr)
 		return -SEAM_EALLOC;
 	if (style == JOIN_CASES) {
-		find_neighbours(space, &changed, spot, &n);
+		find_neighbours(space, &changed, spot, NULL, &n);
 		err = merge_cases(space, &changed, spot, &n, &joined);
 	} else if (style == JOIN_ANON) {
 		err = merge_head(space, spot, &changed, &joined);

@@ -68,9 +68,16 @@ static int check_offset(const struct seam_space *space, const struct seam_mmap *
 	return args_of(space) == MMAP_2_6_24 ? -SEAM_EOVERFLOW : -SEAM_EINVAL;
 }
 
+/* Where a new area goes, and what is known of the place. */
+struct free_place {
+	bool searched;	  /* it is free ... */
+	struct cursor at; /* ... and this is what index_seek finds for its start */
+};
+
 static int choose_place(struct seam_space *space, const struct seam_mmap *args, uint64_t len,
-			uint64_t *ret_addr)
+			uint64_t *ret_addr, struct free_place *ret_place)
 {
+	ret_place->searched = false;
 	if (args->flags & SEAM_MAP_FIXED) {
 		if (args->addr > space->user_end - len)
 			return args_of(space) >= MMAP_2_6_0 ? -SEAM_ENOMEM : -SEAM_EINVAL;
@@ -85,7 +92,8 @@ static int choose_place(struct seam_space *space, const struct seam_mmap *args, 
 		*ret_addr = args->at;
 		return 0;
 	}
-	return place_search(space, args->addr, len, ret_addr);
+	ret_place->searched = true;
+	return place_search(space, args->addr, len, ret_addr, &ret_place->at);
 }
 
 static int check_lock(const struct seam_space *space, const struct seam_mmap *args, uint64_t len,
@@ -149,35 +157,39 @@ static uint64_t protection_flags(const struct seam_mmap *args)
 /* Everything that can be refused before the range is cleared. */
 static int prepare(struct seam_space *space, const struct seam_mmap *args,
 		   const struct seam_file *file, uint64_t len, struct area *range,
-		   uint64_t *ret_flags)
+		   uint64_t *ret_flags, struct free_place *ret_place)
 {
 	uint64_t flags = protection_flags(args) | space->mm.def_flags;
 	bool place_first = args_of(space) >= MMAP_2_4_10;
 	int err = 0;
 
 	if (place_first)
-		err = choose_place(space, args, len, &range->start);
+		err = choose_place(space, args, len, &range->start, ret_place);
 	if (!err)
 		err = check_lock(space, args, len, &flags);
 	if (!err)
 		err = file ? file_flags(args, &flags) : anon_flags(space, args, &flags);
 	if (!err && !place_first)
-		err = choose_place(space, args, len, &range->start);
+		err = choose_place(space, args, len, &range->start, ret_place);
 	range->end = range->start + len;
 	*ret_flags = flags;
 	return err;
 }
 
 /* The old contents go, whatever comes of the new ones. */
-static int clear(struct seam_space *space, const struct area *range)
+static int clear(struct seam_space *space, const struct area *range, struct free_place *place)
 {
+	int err = 0;
+
 	/* 2.4.10 and later look first for what overlaps */
-	if (args_of(space) >= MMAP_2_4_10) {
+	if (place->searched || args_of(space) >= MMAP_2_4_10)
 		steps_insert(space, range->start);
-		if (!old_range_taken(space, range->start, range->end))
-			return 0;
-	}
-	return old_unmap(space, range->start, range->end - range->start) ? -SEAM_ENOMEM : 0;
+	if (place->searched)
+		return 0;
+	if (args_of(space) < MMAP_2_4_10 || old_range_taken(space, range->start, range->end))
+		err = old_unmap(space, range->start, range->end - range->start);
+	index_seek(&space->index, range->start, &place->at);
+	return err ? -SEAM_ENOMEM : 0;
 }
 
 /* Private memory that may be written is accounted (2.6: the area remembers it). */
@@ -216,25 +228,27 @@ static int describe(struct seam_space *space, const struct seam_file *file, uint
 	return range->attr ? 0 : -SEAM_EALLOC;
 }
 
-static int insert(struct seam_space *space, const struct area *range)
+static int insert(struct seam_space *space, const struct area *range, const struct cursor *at)
 {
 	enum join_style style = rule(space, SEAM_RULE_mmap_join);
 
 	/* an object behind shared anonymous memory is always a new one */
 	if (style == JOIN_CASES && file_of(space, range) & SEAM_FILE_OWN)
 		style = JOIN_NONE;
-	return merge_fresh(space, style, rule(space, SEAM_RULE_anon_pgoff) >= PGOFF_KEPT, range);
+	return merge_fresh(space, style, rule(space, SEAM_RULE_anon_pgoff) >= PGOFF_KEPT, range,
+			   at);
 }
 
 static int map(struct seam_space *space, const struct seam_mmap *args, const struct seam_file *file,
 	       uint64_t len, uint64_t *ret_addr)
 {
 	struct area range = { .pgoff = args->pgoff & space->offset_mask, .tag = args->tag };
+	struct free_place place;
 	uint64_t flags;
-	int err = prepare(space, args, file, len, &range, &flags);
+	int err = prepare(space, args, file, len, &range, &flags, &place);
 
 	if (!err)
-		err = clear(space, &range);
+		err = clear(space, &range, &place);
 	if (!err)
 		err = old_check_total(space, len);
 	if (!err)
@@ -244,7 +258,7 @@ static int map(struct seam_space *space, const struct seam_mmap *args, const str
 	if (!err)
 		err = describe(space, file, flags, &range);
 	if (!err)
-		err = insert(space, &range);
+		err = insert(space, &range, &place.at);
 	if (err)
 		return err;
 	*ret_addr = range.start;

@@ -134,6 +134,7 @@ static int copy_area(struct seam_space *space, const struct remap *remap, const 
 {
 	enum join_style style = rule(space, SEAM_RULE_mremap_join);
 	struct area copy = spot->area;
+	struct cursor at;
 
 	copy.pgoff = area_offset_at(space, &spot->area, remap->addr);
 	copy.start = remap->new_addr;
@@ -143,7 +144,8 @@ static int copy_area(struct seam_space *space, const struct remap *remap, const 
 	    !file_of(space, &copy))
 		copy.pgoff = pages_of(space, copy.start);
 	steps_insert(space, copy.start);
-	return merge_fresh(space, style, style == JOIN_FILES, &copy);
+	index_seek(&space->index, copy.start, &at);
+	return merge_fresh(space, style, style == JOIN_FILES, &copy, &at);
 }
 
 static int set_account(struct seam_space *space, const struct spot *spot, bool on)
@@ -219,6 +221,7 @@ static int relocate(struct seam_space *space, const struct seam_mremap *args, st
 		    uint64_t *ret_addr)
 {
 	struct spot source;
+	struct cursor next;
 	int err = 0;
 
 	if (!remap->may_move)
@@ -227,7 +230,7 @@ static int relocate(struct seam_space *space, const struct seam_mremap *args, st
 		err = take_recorded(space, args->at, remap);
 	else if (!remap->fixed)
 		err = place_search(space, args_of(space) == MREMAP_2_2 ? remap->addr : 0,
-				   remap->new_len, &remap->new_addr);
+				   remap->new_len, &remap->new_addr, &next);
 	if (err)
 		return err;
 	spot_find(space, remap->addr, &source);

@@ -112,10 +112,10 @@ bool old_range_taken(const struct seam_space *space, uint64_t start, uint64_t en
 
 /*
  * Puts @fresh into free space, joined with what touches by the style. @keep_pgoff: an area that grows
- * downward keeps the offsets of its old pages.
+ * downward keeps the offsets of its old pages. @at: what index_seek finds for its start.
  */
 int merge_fresh(struct seam_space *space, enum join_style style, bool keep_pgoff,
-		const struct area *fresh);
+		const struct area *fresh, const struct cursor *at);
 
 /* 2.2.13 mm/mmap.c merge_segments: what touches in [start, end), from the area before it. */
 int merge_scan(struct seam_space *space, uint64_t start, uint64_t end);
@@ -136,8 +136,11 @@ int old_cut(struct seam_space *space, const struct spot *within, uint64_t at);
 
 /* place.c: free memory. --------------------------------------------------------------------- */
 
-/* get_unmapped_area without MAP_FIXED. -SEAM_ENOMEM */
-int place_search(struct seam_space *space, uint64_t hint, uint64_t len, uint64_t *ret_addr);
+/*
+ * get_unmapped_area without MAP_FIXED; *ret_next: on the area above, or past the end. -SEAM_ENOMEM
+ */
+int place_search(struct seam_space *space, uint64_t hint, uint64_t len, uint64_t *ret_addr,
+		 struct cursor *ret_next);
 /* The memory of one area in [start, end) was given back (2.6.0 - 2.6.12). */
 void place_freed(struct seam_space *space, uint64_t start, uint64_t end);
 /* All that a call unmaps is gone; the hole holds @at (2.6.24). */

@@ -38,11 +38,13 @@ static bool fits(const struct seam_space *space, uint64_t addr, uint64_t len)
 }
 
 /* Is the hint, taken to the letter, free? */
-static bool hint_is_free(struct seam_space *space, uint64_t hint, uint64_t len)
+static bool hint_is_free(struct seam_space *space, uint64_t hint, uint64_t len,
+			 struct cursor *ret_next)
 {
 	struct spot spot;
 	bool found = spot_look_up(space, hint, &spot);
 
+	*ret_next = spot.cursor;
 	return fits(space, hint, len) && (!found || hint + len <= spot.area.start);
 }
 
@@ -64,39 +66,39 @@ static void note_holes(struct seam_space *space, uint64_t from, uint64_t to, boo
  * The first free range from @from on. The old kernels walked from area to area: how far is reckoned
  * afterwards from where the walk began and ended.
  */
-static bool first_fit(struct seam_space *space, uint64_t from, uint64_t len, uint64_t *ret_addr)
+static bool first_fit(struct seam_space *space, uint64_t from, uint64_t len, uint64_t *ret_addr,
+		      struct cursor *ret_next)
 {
-	uint64_t start = from, end, passed;
-	struct spot first = { 0 }, last;
-	bool found, more;
+	struct gap gap = { .start = from };
+	struct spot first, last;
+	uint64_t passed;
+	bool found, more = spot_look_up(space, from, &first);
 
-	if (!space->steps && !knows_holes(space))
-		return index_gap_lowest(&space->index, len, from, space->user_end, ret_addr, &end);
-	more = spot_look_up(space, from, &first);
 	if (!fits(space, from, len)) {
 		steps_placement(space, 1);
 		return false;
 	}
-	found = !more || from + len <= first.area.start ||
-		index_gap_lowest(&space->index, len, from, space->user_end, &start, &end);
-	/* the area behind the range; if there is none, the walk ended behind this one */
-	last = first;
+	found = index_gap_lowest_from(&space->index, &first.cursor, len, from, space->user_end,
+				      &gap);
+	*ret_addr = gap.start;
+	*ret_next = gap.above;
+	if (!space->steps && !knows_holes(space))
+		return found;
+	/* the area behind the range; if there is none, the walk ended behind the last that fits */
+	last.cursor = gap.above;
 	if (!found)
 		spot_find(space, space->user_end - len, &last);
-	else if (start != from)
-		index_seek(&space->index, start, &last.cursor);
 	passed = index_between(&space->index, &first.cursor, &last.cursor) + !found;
 	steps_placement(space, passed + 1);
 	if (knows_holes(space))
-		note_holes(space, from, found ? start : last.area.start,
+		note_holes(space, from, found ? gap.start : last.area.start,
 			   passed > (more && first.area.start < from));
-	*ret_addr = start;
 	return found;
 }
 
 /* 2.6: from where the last search ended, and then once from the base. */
 static int upward_from_cache(struct seam_space *space, uint64_t cache, uint64_t len,
-			     uint64_t *ret_addr)
+			     uint64_t *ret_addr, struct cursor *ret_next)
 {
 	uint64_t from = cache;
 
@@ -104,12 +106,12 @@ static int upward_from_cache(struct seam_space *space, uint64_t cache, uint64_t 
 		from = space->legacy_base;
 		space->mm.cached_hole_size = 0;
 	}
-	if (!first_fit(space, from, len, ret_addr)) {
+	if (!first_fit(space, from, len, ret_addr, ret_next)) {
 		if (from == space->legacy_base)
 			return -SEAM_ENOMEM;
 		if (knows_holes(space))
 			space->mm.cached_hole_size = 0;
-		if (!first_fit(space, space->legacy_base, len, ret_addr))
+		if (!first_fit(space, space->legacy_base, len, ret_addr, ret_next))
 			return -SEAM_ENOMEM;
 	}
 	space->mm.free_area_cache = *ret_addr + len;
@@ -117,13 +119,14 @@ static int upward_from_cache(struct seam_space *space, uint64_t cache, uint64_t 
 }
 
 /* Nothing below the base: once upward, then downward from the base again. */
-static int upward_instead(struct seam_space *space, uint64_t len, uint64_t *ret_addr)
+static int upward_instead(struct seam_space *space, uint64_t len, uint64_t *ret_addr,
+			  struct cursor *ret_next)
 {
 	int err;
 
 	if (knows_holes(space))
 		space->mm.cached_hole_size = SEAM_NO_LIMIT;
-	err = upward_from_cache(space, space->legacy_base, len, ret_addr);
+	err = upward_from_cache(space, space->legacy_base, len, ret_addr, ret_next);
 	space->mm.free_area_cache = space->mmap_base;
 	if (knows_holes(space))
 		space->mm.cached_hole_size = SEAM_NO_LIMIT;
@@ -131,7 +134,8 @@ static int upward_instead(struct seam_space *space, uint64_t len, uint64_t *ret_
 }
 
 /* Right below the cached place, else downward from the base; 2.6.24 measures what it passes over. */
-static int down_from_cache(struct seam_space *space, uint64_t len, uint64_t *ret_addr)
+static int down_from_cache(struct seam_space *space, uint64_t len, uint64_t *ret_addr,
+			   struct cursor *ret_next)
 {
 	bool holes = knows_holes(space);
 	uint64_t addr;
@@ -146,26 +150,29 @@ static int down_from_cache(struct seam_space *space, uint64_t len, uint64_t *ret
 		steps_placement(space, 1);
 		if (!spot_look_up(space, addr - len, &spot) || addr <= spot.area.start) {
 			*ret_addr = space->mm.free_area_cache = addr - len;
+			*ret_next = spot.cursor;
 			return 0;
 		}
 	}
 	if (space->mmap_base < len)
-		return upward_instead(space, len, ret_addr);
+		return upward_instead(space, len, ret_addr, ret_next);
 	addr = space->mmap_base - len;
 	do {
 		steps_placement(space, 1);
 		if (!spot_look_up(space, addr, &spot) || addr + len <= spot.area.start) {
 			*ret_addr = space->mm.free_area_cache = addr;
+			*ret_next = spot.cursor;
 			return 0;
 		}
 		if (holes && addr + space->mm.cached_hole_size < spot.area.start)
 			space->mm.cached_hole_size = spot.area.start - addr;
 		addr = spot.area.start - len;
 	} while (spot.area.start >= len + holes);
-	return upward_instead(space, len, ret_addr);
+	return upward_instead(space, len, ret_addr, ret_next);
 }
 
-int place_search(struct seam_space *space, uint64_t hint, uint64_t len, uint64_t *ret_addr)
+int place_search(struct seam_space *space, uint64_t hint, uint64_t len, uint64_t *ret_addr,
+		 struct cursor *ret_next)
 {
 	unsigned int search = rule(space, SEAM_RULE_old_search);
 	uint64_t addr = round_up(space, hint);
@@ -173,18 +180,19 @@ int place_search(struct seam_space *space, uint64_t hint, uint64_t len, uint64_t
 	if (len > space->user_end)
 		return -SEAM_ENOMEM;
 	if (search == SEARCH_HINT)
-		return first_fit(space, addr ? addr : space->legacy_base, len, ret_addr)
+		return first_fit(space, addr ? addr : space->legacy_base, len, ret_addr, ret_next)
 			       ? 0
 			       : -SEAM_ENOMEM;
-	if (hint && hint_is_free(space, addr, len)) {
+	if (hint && hint_is_free(space, addr, len, ret_next)) {
 		*ret_addr = addr;
 		return 0;
 	}
 	if (search == SEARCH_BASE)
-		return first_fit(space, space->legacy_base, len, ret_addr) ? 0 : -SEAM_ENOMEM;
+		return first_fit(space, space->legacy_base, len, ret_addr, ret_next) ? 0
+										     : -SEAM_ENOMEM;
 	if (!downward(space))
-		return upward_from_cache(space, cache_of(space), len, ret_addr);
-	return down_from_cache(space, len, ret_addr);
+		return upward_from_cache(space, cache_of(space), len, ret_addr, ret_next);
+	return down_from_cache(space, len, ret_addr, ret_next);
 }
 
 void place_freed(struct seam_space *space, uint64_t start, uint64_t end)

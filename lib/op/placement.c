@@ -60,6 +60,20 @@ static bool usable(const struct seam_space *space, uint64_t addr, uint64_t len,
 	       addr + len <= place_start_with_gap(space, &area);
 }
 
+/* Where the area above a gap keeps memory free from; what is above is noted. */
+static uint64_t kept_free(const struct seam_space *space, const struct gap *gap,
+			  struct place_found *ret_found)
+{
+	struct area above;
+
+	ret_found->next = gap->above;
+	ret_found->has_next = index_on_area(&space->index, &gap->above);
+	if (!ret_found->has_next)
+		return UINT64_MAX;
+	index_load(&space->index, &gap->above, &above);
+	return place_start_with_gap(space, &above);
+}
+
 static uint64_t lowest_allowed(const struct seam_space *space, uint64_t lo)
 {
 	return lo < space->min_addr ? page_up(space, space->min_addr) : lo;
@@ -73,21 +87,20 @@ static bool search_down(const struct seam_space *space, uint64_t len, uint64_t a
 			uint64_t hi, struct place_found *ret_found)
 {
 	uint64_t room = len + (align ? align - page_size(space) : 0);
-	uint64_t start, end, addr;
-	struct area above;
+	struct gap gap;
 
 	lo = lowest_allowed(space, lo);
 	steps_gap_search(space, room, lo, hi, true);
-	while (index_gap_highest(&space->index, room, lo, hi, &start, &end)) {
-		if (area_behind(space, end, ret_found, &above) &&
-		    place_start_with_gap(space, &above) < end) {
+	while (index_gap_highest(&space->index, room, lo, hi, &gap)) {
+		uint64_t addr = gap.end - len, limit = kept_free(space, &gap, ret_found);
+
+		if (limit < gap.end) {
 			/* from 6.1 on nothing at all is put within the gap, not only in this hole */
-			hi = place_start_with_gap(space, &above);
-			if (hi < start && !rule(space, SEAM_RULE_stack_shadow))
-				hi = start;
+			hi = limit;
+			if (hi < gap.start && !rule(space, SEAM_RULE_stack_shadow))
+				hi = gap.start;
 			continue;
 		}
-		addr = end - len;
 		ret_found->addr = align ? addr & ~(align - 1) : addr;
 		return true;
 	}
@@ -99,15 +112,17 @@ static bool search_up(const struct seam_space *space, uint64_t len, uint64_t ali
 		      uint64_t hi, struct place_found *ret_found)
 {
 	uint64_t room = len + (align ? align - page_size(space) : 0);
-	uint64_t start, end, addr;
-	struct area above;
+	struct gap gap;
 
 	lo = lowest_allowed(space, lo);
 	steps_gap_search(space, room, lo, hi, false);
-	while (index_gap_lowest(&space->index, room, lo, hi, &start, &end)) {
-		addr = align ? (start + align - 1) & ~(align - 1) : start;
-		if (area_behind(space, end, ret_found, &above) &&
-		    place_start_with_gap(space, &above) < addr + room) {
+	while (index_gap_lowest(&space->index, room, lo, hi, &gap)) {
+		uint64_t addr = align ? (gap.start + align - 1) & ~(align - 1) : gap.start;
+
+		if (kept_free(space, &gap, ret_found) < addr + room) {
+			struct area above;
+
+			index_load(&space->index, &gap.above, &above);
 			lo = above.end;
 			continue;
 		}

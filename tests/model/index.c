@@ -27,10 +27,10 @@ int linear_insert_at(struct linear *linear, struct cursor *cursor, const struct 
 int linear_split(struct linear *linear, struct cursor *cursor, uint64_t at, uint64_t pgoff);
 int linear_store(struct linear *linear, struct cursor *cursor, const struct area *area);
 bool linear_gap_highest(const struct linear *linear, uint64_t len, uint64_t lo, uint64_t hi,
-			uint64_t *ret_start, uint64_t *ret_end);
+			struct gap *ret_gap);
 uint64_t linear_largest_gap(const struct linear *linear, uint64_t lo, uint64_t hi);
 bool linear_gap_lowest(const struct linear *linear, uint64_t len, uint64_t lo, uint64_t hi,
-		       uint64_t *ret_start, uint64_t *ret_end);
+		       struct gap *ret_gap);
 
 #define PAGE_SHIFT 12
 
@@ -318,25 +318,38 @@ static const char *try_count(const struct index *tree, const struct linear *arra
 									  : "the areas between";
 }
 
+static bool same_gap(const struct index *tree, const struct gap *a, const struct linear *array,
+		     const struct gap *b)
+{
+	struct area area;
+
+	if (a->start != b->start || a->end != b->end)
+		return false;
+	if (b->above.slot == array->nr)
+		return !index_on_area(tree, &a->above);
+	index_load(tree, &a->above, &area);
+	return same_area(&area, &array->areas[b->above.slot]);
+}
+
 static const char *try_gaps(const struct index *tree, const struct linear *array,
 			    const struct arena *arena)
 {
 	uint64_t lo = random_page(arena) << PAGE_SHIFT, hi = random_page(arena) << PAGE_SHIFT;
 	uint64_t len = (1 + below(arena->largest) % (1 + below(2000))) << PAGE_SHIFT;
-	uint64_t start[2] = { 0 }, end[2] = { 0 };
-	bool found[2];
+	struct gap a = { 0 }, b = { 0 };
+	bool found;
 
 	if (below(2))
 		lo = 0;
 	if (below(2))
 		hi = (arena->low + (arena->pages << PAGE_SHIFT)) * 2;
-	found[0] = index_gap_highest(tree, len, lo, hi, &start[0], &end[0]);
-	found[1] = linear_gap_highest(array, len, lo, hi, &start[1], &end[1]);
-	if (found[0] != found[1] || (found[0] && (start[0] != start[1] || end[0] != end[1])))
+	found = index_gap_highest(tree, len, lo, hi, &a);
+	if (found != linear_gap_highest(array, len, lo, hi, &b) ||
+	    (found && !same_gap(tree, &a, array, &b)))
 		return "the highest gap";
-	found[0] = index_gap_lowest(tree, len, lo, hi, &start[0], &end[0]);
-	found[1] = linear_gap_lowest(array, len, lo, hi, &start[1], &end[1]);
-	if (found[0] != found[1] || (found[0] && (start[0] != start[1] || end[0] != end[1])))
+	found = index_gap_lowest(tree, len, lo, hi, &a);
+	if (found != linear_gap_lowest(array, len, lo, hi, &b) ||
+	    (found && !same_gap(tree, &a, array, &b)))
 		return "the lowest gap";
 	if (index_largest_gap(tree, lo, hi) != linear_largest_gap(array, lo, hi))
 		return "the largest gap";

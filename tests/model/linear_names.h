@@ -22,3 +22,4 @@
 #define index_on_area linear_on_area
 #define index_between linear_between
 #define index_largest_gap linear_largest_gap
+#define index_gap_lowest_from linear_gap_lowest_from
