@@ -84,29 +84,44 @@ static uint32_t file_causes(const struct seam_policy *policy, unsigned int page_
  *   unfaulted neighbour has none, so faulted memory does not join it.
  * value 3 (6.16 -): faulted and unfaulted join unless the faulted one is a fork child.
  */
-static uint32_t anon_causes(unsigned int value, const struct seam_area *neighbour,
-			    const struct seam_area *other)
+struct anon_identity {
+	uint32_t vma, chain;
+};
+
+static uint32_t anon_causes(unsigned int value, struct anon_identity neighbour,
+			    struct anon_identity other)
 {
-	uint32_t n = neighbour->anon_vma, o = other->anon_vma;
-	bool inherited = (n && neighbour->anon_chain > 1) || (o && other->anon_chain > 1);
+	bool both = neighbour.vma && other.vma;
+	bool inherited = (neighbour.vma && neighbour.chain > 1) || (other.vma && other.chain > 1);
 	bool apart;
 
-	if (!value || n == o)
+	if (!value || neighbour.vma == other.vma)
 		return 0;
 	switch (value) {
 	case 1:
-		apart = n && o;
+		apart = both;
 		break;
 	case 2:
-		apart = (n && o) || neighbour->anon_chain != 1;
+		apart = both || neighbour.chain != 1;
 		break;
 	default:
-		apart = (n && o) || inherited;
+		apart = both || inherited;
 		break;
 	}
 	if (!apart)
 		return 0;
 	return inherited ? SEAM_CAUSE(fork) : SEAM_CAUSE(anon_vma);
+}
+
+static struct anon_identity anon_of_export(const struct seam_area *area)
+{
+	return (struct anon_identity) { .vma = area->anon_vma, .chain = area->anon_chain };
+}
+
+static struct anon_identity anon_of(const struct seam_space *space, const struct area *area)
+{
+	return (struct anon_identity) { .vma = anon_vma_of(space->family, area->anon),
+					.chain = anon_length(space->family, area->anon) };
 }
 
 /*
@@ -134,8 +149,9 @@ uint32_t join_causes(const struct seam_policy *policy, unsigned int page_shift,
 	if ((left->flags | right->flags) & special_flags(policy))
 		causes |= SEAM_CAUSE(special);
 	causes |= file_causes(policy, page_shift, left, right);
-	causes |= anon_causes(policy->rule[SEAM_RULE_anon_vma], at_left ? left : right,
-			      at_left ? right : left);
+	causes |= anon_causes(policy->rule[SEAM_RULE_anon_vma],
+			      anon_of_export(at_left ? left : right),
+			      anon_of_export(at_left ? right : left));
 	if (policy->rule[SEAM_RULE_numa] && left->numa != right->numa)
 		causes |= SEAM_CAUSE(numa);
 	if (policy->rule[SEAM_RULE_uffd] && left->uffd != right->uffd)
@@ -191,6 +207,23 @@ uint64_t join_flags_then(const struct seam_policy *policy, uint64_t flags)
 	return flags & known;
 }
 
+static bool continues(const struct seam_space *space, const struct attr *attr,
+		      const struct area *left, const struct area *right)
+{
+	return left->pgoff + pages_of(space, left->end - left->start) == right->pgoff ||
+	       rule(space, SEAM_RULE_offset) < (attr->file ? 1 : 2);
+}
+
+static bool anon_joins(const struct seam_space *space, const struct area *left,
+		       const struct area *right, enum join_neighbour neighbour)
+{
+	bool at_left = neighbour == NEIGHBOUR_LEFT;
+
+	return left->anon == right->anon ||
+	       !anon_causes(rule(space, SEAM_RULE_anon_vma), anon_of(space, at_left ? left : right),
+			    anon_of(space, at_left ? right : left));
+}
+
 bool join_check(const struct seam_space *space, const struct area *left, const struct area *right,
 		enum join_neighbour neighbour)
 {
@@ -199,13 +232,11 @@ bool join_check(const struct seam_space *space, const struct area *left, const s
 	struct seam_area l, r;
 	uint32_t causes;
 
-	/* equal in all and continuing, and of no special kind: every policy joins these */
-	if (left->attr == right->attr && left->anon == right->anon && left->tag == right->tag &&
-	    !asked && !(attr->flags & (SEAM_VM_SPECIAL | special_flags(policy_of(space)))) &&
-	    !attr->traits &&
-	    (left->pgoff + pages_of(space, left->end - left->start) == right->pgoff ||
-	     rule(space, SEAM_RULE_offset) < (attr->file ? 1 : 2)))
-		return true;
+	/* of equal sets of no special kind only offsets and anonymous memory can be apart */
+	if (left->attr == right->attr && left->tag == right->tag && !asked && !attr->traits &&
+	    !(attr->flags & (SEAM_VM_SPECIAL | special_flags(policy_of(space)))))
+		return continues(space, attr, left, right) &&
+		       anon_joins(space, left, right, neighbour);
 	/* any flag in which they differ is a cause */
 	if (join_flags(&space->policy, attr->flags, area_flags(space, right)))
 		return false;

@@ -1336,35 +1336,41 @@ uint64_t index_between(const struct index *index, const struct cursor *first,
 	return nr;
 }
 
-uint64_t index_largest_gap(const struct index *index, uint64_t lo, uint64_t hi)
+/* The largest gap of a leaf between the areas [first, last]. */
+static uint64_t gap_among(const struct leaf *leaf, unsigned int first, unsigned int last)
 {
-	uint64_t bottom = lo >> index->page_shift, top = hi >> index->page_shift, largest = 0;
-	struct cursor at;
+	const struct inner *parent = leaf->node.parent;
+	uint32_t largest = 0;
 
-	if (hi <= lo)
-		return 0;
-	index_seek(index, lo, &at);
-	while (index_on_area(index, &at)) {
-		const struct leaf *leaf = at.node;
-		unsigned int slot = (unsigned int)at.slot;
-		uint64_t start = leaf_start(leaf, slot);
+	if (parent && !first && last + 1u == leaf->node.nr)
+		return parent->gap[leaf->node.slot];
+	for (unsigned int i = first + 1; i <= last; i++) {
+		uint32_t gap = leaf->start[i] - leaf->end[i - 1];
 
-		if (start >= top)
-			break;
-		if (start > bottom && start - bottom > largest)
-			largest = start - bottom;
-		bottom = leaf_end(leaf, slot);
-		/* all the gaps of a leaf are known to its parent */
-		if (!slot && leaf->node.parent && leaf->last_end < top) {
-			uint64_t within = leaf->node.parent->gap[leaf->node.slot];
-
-			largest = within > largest ? within : largest;
-			bottom = leaf->last_end;
-			at.slot = leaf->node.nr - 1u;
-		}
-		index_step(index, &at);
+		largest = gap > largest ? gap : largest;
 	}
-	if (top > bottom && top - bottom > largest)
-		largest = top - bottom;
-	return largest << index->page_shift;
+	return largest;
+}
+
+uint64_t index_largest_gap(const struct index *index, const struct cursor *first,
+			   const struct cursor *last, uint64_t lo)
+{
+	uint64_t bottom = lo >> index->page_shift, largest = 0;
+	const struct leaf *leaf = first->node, *end = last->node;
+
+	for (unsigned int slot = (unsigned int)first->slot;; leaf = leaf->next, slot = 0) {
+		unsigned int stop = leaf == end ? (unsigned int)last->slot : leaf->node.nr;
+		uint64_t start, within;
+
+		if (slot < stop) {
+			start = leaf_start(leaf, slot);
+			within = gap_among(leaf, slot, stop - 1);
+			if (start > bottom && start - bottom > largest)
+				largest = start - bottom;
+			largest = within > largest ? within : largest;
+			bottom = leaf_end(leaf, stop - 1);
+		}
+		if (leaf == end)
+			return largest << index->page_shift;
+	}
 }

@@ -118,8 +118,12 @@ bool index_gap_lowest_from(const struct index *index, const struct cursor *at, u
 /* Areas from the one under @first up to that under @last, which is not counted. O(n / 28). */
 uint64_t index_between(const struct index *index, const struct cursor *first,
 		       const struct cursor *last);
-/* The largest free range within [lo, hi), cut to it: its length in bytes. O(n / 28). */
-uint64_t index_largest_gap(const struct index *index, uint64_t lo, uint64_t hi);
+/*
+ * The largest free range, in bytes, below any of these areas; below the first one it begins at @lo.
+ * O(n / 28).
+ */
+uint64_t index_largest_gap(const struct index *index, const struct cursor *first,
+			   const struct cursor *last, uint64_t lo);
 
 #ifndef SEAM_INDEX_LINEAR
 /* What every call does many times is written out here, for the compiler to put in place. */

@@ -212,17 +212,17 @@ uint64_t index_between(const struct index *index, const struct cursor *first,
 	return last->slot - first->slot;
 }
 
-uint64_t index_largest_gap(const struct index *index, uint64_t lo, uint64_t hi)
+uint64_t index_largest_gap(const struct index *index, const struct cursor *first,
+			   const struct cursor *last, uint64_t lo)
 {
 	uint64_t bottom = lo, largest = 0;
 
-	for (size_t slot = 0; slot < index->nr; slot++) {
-		uint64_t start = index->areas[slot].start, top = start < hi ? start : hi;
+	for (size_t slot = first->slot; slot < last->slot; slot++) {
+		uint64_t start = index->areas[slot].start;
 
-		if (top > bottom && top - bottom > largest)
-			largest = top - bottom;
-		if (index->areas[slot].end > bottom)
-			bottom = index->areas[slot].end;
+		if (start > bottom && start - bottom > largest)
+			largest = start - bottom;
+		bottom = index->areas[slot].end;
 	}
-	return hi > bottom && hi - bottom > largest ? hi - bottom : largest;
+	return largest;
 }

@@ -14,6 +14,8 @@ static int check_cuts(struct seam_space *space, const struct spot *first, uint64
 	struct spot last;
 	int err;
 
+	if (nr + 1 < limit)
+		return 0;
 	if (!rule(space, SEAM_RULE_cut_limit))
 		return low && first->area.end > end && nr >= limit ? -SEAM_ENOMEM : 0;
 	high = spot_find(space, end, &last) && last.area.start < end;
@@ -29,7 +31,10 @@ static int check_cuts(struct seam_space *space, const struct spot *first, uint64
 	return -SEAM_ENOMEM;
 }
 
-/* Takes [start, end) out of the area @spot, which it overlaps. The cursor goes on to the next. */
+/*
+ * Takes [start, end) out of the area @spot, which it overlaps. The cursor goes on to what is above
+ * the range.
+ */
 static int cut_out(struct seam_space *space, struct spot *spot, uint64_t start, uint64_t end)
 {
 	struct area rest = spot->area;
@@ -42,12 +47,12 @@ static int cut_out(struct seam_space *space, struct spot *spot, uint64_t start, 
 		if (err)
 			return err;
 	}
-	if (rest.start < start) {
-		rest.end = start;
-	} else {
+	if (rest.start >= start) {
 		rest.pgoff = area_offset_at(space, &rest, end);
 		rest.start = end;
+		return area_store(space, &spot->cursor, &rest);
 	}
+	rest.end = start;
 	err = area_store(space, &spot->cursor, &rest);
 	if (!err)
 		index_step(&space->index, &spot->cursor);
@@ -89,7 +94,7 @@ int old_unmap(struct seam_space *space, uint64_t start, uint64_t len)
 		if (err)
 			return err;
 	} while (spot_load(space, &spot) && spot.area.start < end);
-	place_hole(space, start);
+	place_hole(space, &spot.cursor);
 	return 0;
 }
 

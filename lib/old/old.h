@@ -143,8 +143,8 @@ int place_search(struct seam_space *space, uint64_t hint, uint64_t len, uint64_t
 		 struct cursor *ret_next);
 /* The memory of one area in [start, end) was given back (2.6.0 - 2.6.12). */
 void place_freed(struct seam_space *space, uint64_t start, uint64_t end);
-/* All that a call unmaps is gone; the hole holds @at (2.6.24). */
-void place_hole(struct seam_space *space, uint64_t at);
+/* All that a call unmaps is gone; @above: on what is above the hole, or past the end (2.6.24). */
+void place_hole(struct seam_space *space, const struct cursor *above);
 /* A fork child searches from the base. */
 void place_fork(struct seam_space *child);
 

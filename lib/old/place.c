@@ -53,12 +53,13 @@ static bool hint_is_free(struct seam_space *space, uint64_t hint, uint64_t len,
  * the highest number there is; added to an address that wraps, so the first hole, or touching pair,
  * takes its place (2.6.24 mm/mmap.c arch_get_unmapped_area).
  */
-static void note_holes(struct seam_space *space, uint64_t from, uint64_t to, bool any)
+static void note_holes(struct seam_space *space, const struct cursor *first,
+		       const struct cursor *last, uint64_t from)
 {
-	uint64_t largest = index_largest_gap(&space->index, from, to);
+	uint64_t largest = index_largest_gap(&space->index, first, last, from);
 	uint64_t *known = &space->mm.cached_hole_size;
 
-	if (any && (*known == SEAM_NO_LIMIT || largest > *known))
+	if (*known == SEAM_NO_LIMIT || largest > *known)
 		*known = largest;
 }
 
@@ -88,11 +89,13 @@ static bool first_fit(struct seam_space *space, uint64_t from, uint64_t len, uin
 	last.cursor = gap.above;
 	if (!found)
 		spot_find(space, space->user_end - len, &last);
-	passed = index_between(&space->index, &first.cursor, &last.cursor) + !found;
+	if (!found)
+		index_step(&space->index, &last.cursor);
+	passed = index_between(&space->index, &first.cursor, &last.cursor);
 	steps_placement(space, passed + 1);
-	if (knows_holes(space))
-		note_holes(space, from, found ? gap.start : last.area.start,
-			   passed > (more && first.area.start < from));
+	/* an area around the place where the walk begins has no hole below it */
+	if (knows_holes(space) && passed > (more && first.area.start < from))
+		note_holes(space, &first.cursor, &last.cursor, from);
 	return found;
 }
 
@@ -209,22 +212,22 @@ void place_freed(struct seam_space *space, uint64_t start, uint64_t end)
 	}
 }
 
-void place_hole(struct seam_space *space, uint64_t at)
+void place_hole(struct seam_space *space, const struct cursor *above)
 {
 	uint64_t cache = cache_of(space), addr;
-	struct spot spot;
+	struct spot spot = { .cursor = *above };
 
 	if (!knows_holes(space))
 		return;
 	if (downward(space)) {
-		addr = spot_find(space, at, &spot) ? spot.area.start : space->mmap_base;
+		addr = spot_load(space, &spot) ? spot.area.start : space->mmap_base;
 		if (addr > cache)
 			space->mm.free_area_cache = addr;
 		if (cache_of(space) > space->mmap_base)
 			space->mm.free_area_cache = space->mmap_base;
 		return;
 	}
-	addr = spot_before(space, at, &spot) ? spot.area.end : space->legacy_base;
+	addr = spot_below(space, &spot, &spot) ? spot.area.end : space->legacy_base;
 	if (addr >= space->legacy_base && addr < cache) {
 		space->mm.free_area_cache = addr;
 		space->mm.cached_hole_size = SEAM_NO_LIMIT;

@@ -52,12 +52,19 @@ static bool keeps_tree(const struct steps *steps)
 	return steps->kind != TREE_NONE && steps->kind != TREE_MAPLE;
 }
 
-/* The node of the area that starts at @start. */
+/* The node of the area that starts at @start: mostly the one looked at last, or a neighbour. */
 static uint32_t node_of(struct steps *steps, uint64_t start)
 {
-	if (!steps->last || node_at(&steps->tree, steps->last)->start != start)
-		steps->last = tree_seek(&steps->tree, start);
-	return steps->last;
+	const struct tree *tree = &steps->tree;
+	const struct node *last = node_at(tree, steps->last);
+
+	if (!steps->last || last->start == start)
+		return steps->last = steps->last ? steps->last : tree_seek(tree, start);
+	for (int side = LEFT; side <= RIGHT; side++) {
+		if (last->near[side] && node_at(tree, last->near[side])->start == start)
+			return steps->last = last->near[side];
+	}
+	return steps->last = tree_seek(tree, start);
 }
 
 bool steps_area_inserted(struct seam_space *space, const struct area *area)
@@ -201,14 +208,14 @@ void steps_count_find_pages(const struct seam_space *space, uint64_t addr, uint6
 void steps_count_insert(const struct seam_space *space, uint64_t addr)
 {
 	struct steps *steps = space->steps;
-	uint32_t id;
 
 	if (!keeps_tree(steps))
 		steps->count.insert += steps->kind == TREE_MAPLE ? maple_levels(space) : 0;
 	else if (!steps->by_tree)
 		steps->count.insert += list_steps(space, addr);
 	else /* the walk for links ends at an area that holds @addr; find_vma_prev goes on */
-		steps->count.insert += tree_steps(&steps->tree, addr, steps->kind != TREE_AVL, &id);
+		steps->count.insert +=
+			tree_steps(&steps->tree, addr, steps->kind != TREE_AVL, &steps->last);
 }
 
 void steps_count_placement(const struct seam_space *space, uint64_t nr)

@@ -28,7 +28,8 @@ int linear_split(struct linear *linear, struct cursor *cursor, uint64_t at, uint
 int linear_store(struct linear *linear, struct cursor *cursor, const struct area *area);
 bool linear_gap_highest(const struct linear *linear, uint64_t len, uint64_t lo, uint64_t hi,
 			struct gap *ret_gap);
-uint64_t linear_largest_gap(const struct linear *linear, uint64_t lo, uint64_t hi);
+uint64_t linear_largest_gap(const struct linear *linear, const struct cursor *first,
+			    const struct cursor *last, uint64_t lo);
 bool linear_gap_lowest(const struct linear *linear, uint64_t len, uint64_t lo, uint64_t hi,
 		       struct gap *ret_gap);
 
@@ -314,8 +315,12 @@ static const char *try_count(const struct index *tree, const struct linear *arra
 	index_seek(tree, hi, &a[1]);
 	linear_seek(array, lo, &b[0]);
 	linear_seek(array, hi, &b[1]);
-	return index_between(tree, &a[0], &a[1]) == b[1].slot - b[0].slot ? NULL
-									  : "the areas between";
+	if (index_between(tree, &a[0], &a[1]) != b[1].slot - b[0].slot)
+		return "the areas between";
+	if (tree->root && index_largest_gap(tree, &a[0], &a[1], lo) !=
+				  linear_largest_gap(array, &b[0], &b[1], lo))
+		return "the largest gap";
+	return NULL;
 }
 
 static bool same_gap(const struct index *tree, const struct gap *a, const struct linear *array,
@@ -351,8 +356,6 @@ static const char *try_gaps(const struct index *tree, const struct linear *array
 	if (found != linear_gap_lowest(array, len, lo, hi, &b) ||
 	    (found && !same_gap(tree, &a, array, &b)))
 		return "the lowest gap";
-	if (index_largest_gap(tree, lo, hi) != linear_largest_gap(array, lo, hi))
-		return "the largest gap";
 	return try_count(tree, array, lo, hi);
 }
 
