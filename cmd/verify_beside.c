@@ -11,6 +11,7 @@
 #include "face/json.h"
 #include "ui/table.h"
 #include "verify/beside.h"
+#include "verify/scene.h"
 
 struct beside_run {
 	const struct verify_session *session;
@@ -74,6 +75,26 @@ static void print_marked(FILE *out, const char *title, const char *text)
 	fputc('\n', out);
 }
 
+/* The mismatch as a script that shows it, where there is one. */
+static void print_scene(const struct beside_run *run, const struct beside_mismatch *mismatch,
+			FILE *out)
+{
+	struct script *script = NULL;
+	int err = -EOPNOTSUPP;
+
+	if (mismatch->when == BESIDE_CALL) {
+		script = malloc(sizeof(*script));
+		err = script ? scene_make(&mismatch->before, &mismatch->call, &run->session->policy,
+					  script)
+			     : -ENOMEM;
+	}
+	if (err == -EOPNOTSUPP)
+		fputs("# no script makes these areas\n", out);
+	else if (!err)
+		script_print(script, "", out);
+	free(script);
+}
+
 static void print_mismatch(const struct beside_run *run, const struct beside_mismatch *mismatch,
 			   FILE *out)
 {
@@ -84,6 +105,7 @@ static void print_mismatch(const struct beside_run *run, const struct beside_mis
 	print_marked(out, "call", call ? call : "");
 	print_marked(out, "model", mismatch->expected);
 	print_marked(out, "kernel", mismatch->found);
+	print_scene(run, mismatch, out);
 	free(call);
 }
 
@@ -171,6 +193,7 @@ static void print_json(const struct beside_run *run, FILE *out)
 	json_uint(&json, "calls", result->calls);
 	json_uint(&json, "checked", result->checked);
 	json_uint(&json, "undetermined", result->undetermined);
+	json_uint(&json, "told", result->told);
 	json_uint(&json, "overlapped", result->overlapped);
 	json_uint(&json, "not_modelled", result->not_modelled);
 	json_uint(&json, "whole_maps", result->whole);
@@ -191,6 +214,16 @@ static void print_json(const struct beside_run *run, FILE *out)
 	json_end(&json);
 }
 
+/* A script in any case: of what did not agree first, or of nothing. */
+static void print_ops(const struct beside_run *run, FILE *out)
+{
+	if (run->result->nr_kept)
+		print_mismatch(run, run->result->mismatch[0], out);
+	else
+		fprintf(out, "# %" PRIu64 " calls checked under %s: no mismatch\n#map-every 0\n",
+			run->result->checked, run->session->policy.name);
+}
+
 static int report(const struct beside_run *run)
 {
 	FILE *out = cmd_open_output(run->session->options->output, stderr);
@@ -199,6 +232,8 @@ static int report(const struct beside_run *run)
 		return EXIT_SEAM_FAILED;
 	if (run->session->options->json)
 		print_json(run, out);
+	else if (run->session->options->emit == EMIT_OPS)
+		print_ops(run, out);
 	else
 		print_text(run, out);
 	if (cmd_close_output(out, run->session->options->output))

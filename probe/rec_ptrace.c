@@ -347,8 +347,8 @@ static struct rec_task *living_task_of_process(struct rec *rec, pid_t pid)
 static bool place_thread(struct rec *rec, struct rec_task *task)
 {
 	pid_t pid = status_number(task->tid, "Tgid");
-	struct rec_task *sibling =
-		pid && pid != task->tid ? living_task_of_process(rec, pid) : NULL;
+	struct rec_task *sibling = pid && pid != task->tid ? living_task_of_process(rec, pid)
+							   : NULL;
 
 	if (!sibling)
 		return false;

@@ -83,6 +83,12 @@ status, report, _, _ = verify('--kernel', 'linux-host,-anon_vma', '--', BESIDE, 
 found = report['mismatches'][0] if report['mismatches'] else {}
 ok(status == 1 and 'MAP_FIXED' in found.get('call', '') and found['expected'] != found['found'],
    'without the rule of anon_vmas the first mismatch is the map between', status, report)
+script = os.path.join(scratch, 'mismatch.ops')
+subprocess.run([SEAM, 'verify', '--kernel', 'linux-host,-anon_vma', '--emit', 'ops', '-o', script, '--', BESIDE, 'fill'])
+alone = [subprocess.run([SEAM, 'verify', *kernel, script], capture_output=True, text=True)
+         for kernel in ([], ['--kernel', 'linux-host,-anon_vma'])]
+with open(script) as f:
+    ok([run.returncode for run in alone] == [0, 1], '--emit ops: a script that shows it alone', f.read(), alone)
 status, report, _, _ = verify('--kernel', 'linux-host,-account', '--', 'sh', '-c', 'true')
 ok(status == 1 and report['nr_mismatches'], 'nor does it go without accounting', status, report)
 status, report, _, _ = verify('--kernel', 'linux-host,-account', '--limit', '2', '--', 'sh', '-c', 'ls;ls;ls')
