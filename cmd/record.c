@@ -133,19 +133,19 @@ static void drop_output(const struct options *options, const struct output *outp
 static void print_closing(const struct record_result *result, const struct output *output,
 			  uint64_t bytes)
 {
-	char calls[SHORT_TEXT], processes[SHORT_TEXT], areas[SHORT_TEXT], cost[SHORT_TEXT];
-	char size[SHORT_TEXT];
+	char calls[COUNTED_TEXT], processes[COUNTED_TEXT], areas[COUNTED_TEXT];
+	char cost[SHORT_TEXT], size[SHORT_TEXT];
 	double percent = result->elapsed_ns
 				 ? 100.0 * (double)result->cpu_ns / (double)result->elapsed_ns
 				 : 0;
 
 	fprintf(stderr,
-		"seam: %s calls of %s %s, at most %s mappings, lost 0; %s in %s; recording took "
-		"%s (%.1f %%); next: seam replay%s%s\n",
-		count_text(calls, result->calls), count_text(processes, result->processes),
-		result->processes == 1 ? "process" : "processes",
-		count_text(areas, result->areas_peak), size_text(size, bytes), output->path,
-		time_text(cost, result->cpu_ns), percent,
+		"seam: %s of %s, at most %s, lost 0; %s in %s; recording took %s (%.1f %%); next: "
+		"seam replay%s%s\n",
+		counted(calls, result->calls, "call", "calls"),
+		counted(processes, result->processes, "process", "processes"),
+		counted(areas, result->areas_peak, "mapping", "mappings"), size_text(size, bytes),
+		output->path, time_text(cost, result->cpu_ns), percent,
 		strcmp(output->path, DEFAULT_OUTPUT) ? " " : "",
 		strcmp(output->path, DEFAULT_OUTPUT) ? output->path : "");
 	if (result->no_descriptions)
@@ -154,9 +154,10 @@ static void print_closing(const struct record_result *result, const struct outpu
 		      stderr);
 	if (result->ambiguous)
 		fprintf(stderr,
-			"seam: %" PRIu64 " calls overlapped in one address space; their "
-			"order is a guess\n",
-			result->ambiguous);
+			"seam: %s overlapped others in one address space: in what order they came "
+			"is a "
+			"guess\n",
+			counted(calls, result->ambiguous, "call", "calls"));
 }
 
 static void print_json(const struct record_result *result, const struct output *output,

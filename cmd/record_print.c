@@ -14,6 +14,7 @@
 #include "face/call_text.h"
 #include "replay/replay.h"
 #include "trace/live.h"
+#include "ui/table.h"
 
 #define PAGE_SHIFT 12
 
@@ -166,9 +167,11 @@ static void after_begin(void *ctx, unsigned int kernel, const struct event *even
 {
 	static const char *const how[] = { "attached", "exec", "fork" };
 
-	fprintf(stderr, "%" PRIu32 " %s: %" PRIu64 " areas\n", event->tid,
+	char areas[COUNTED_TEXT];
+
+	fprintf(stderr, "%" PRIu32 " %s: %s\n", event->tid,
 		how[event->born <= BORN_FORK ? event->born : BORN_UNKNOWN],
-		space ? seam_space_areas(space) : 0);
+		counted(areas, space ? seam_space_areas(space) : 0, "area", "areas"));
 }
 
 /* ---- the thread ---- */

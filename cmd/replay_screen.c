@@ -76,13 +76,13 @@ static void print_timings(const struct replay_report *report, FILE *out)
 static void print_areas(const struct replay_report *report, FILE *out)
 {
 	uint64_t areas = 0, below = UINT64_MAX;
-	char count[SHORT_TEXT];
-	const char *noun;
+	char count[COUNTED_TEXT];
 
 	while (next_fewer(report, below, &areas)) {
-		noun = areas == 1 ? " area" : " areas";
-		fprintf(out, "%s%s%s on ", below == UINT64_MAX ? "" : ", ",
-			count_text(count, areas), below == UINT64_MAX ? noun : "");
+		if (below == UINT64_MAX)
+			fprintf(out, "%s on ", counted(count, areas, "area", "areas"));
+		else
+			fprintf(out, ", %s on ", count_text(count, areas));
 		print_kernels_with(report, areas, out);
 		below = areas;
 	}
@@ -342,15 +342,15 @@ static void print_failure(const struct replay_result *result, FILE *out)
 static void print_notes(const struct replay_report *report, FILE *out)
 {
 	const struct trace_facts *facts = &report->facts;
-	char count[SHORT_TEXT];
+	char count[COUNTED_TEXT], times[COUNTED_TEXT], differences[COUNTED_TEXT];
 
 	for (unsigned int i = 0; i < report->nr_results; i++)
 		print_failure(&report->results[i], out);
 	if (report->checkpoints)
-		fprintf(out,
-			"Held against the kernel's own map %" PRIu64 " times: %" PRIu64
-			" differences, %" PRIu64 " undetermined.\n",
-			report->checkpoints, report->differences, report->undetermined);
+		fprintf(out, "Held against the kernel's own map %s: %s, %s undetermined.\n",
+			counted(times, report->checkpoints, "time", "times"),
+			counted(differences, report->differences, "difference", "differences"),
+			count_text(count, report->undetermined));
 	if (!facts->complete) {
 		fputs("Not complete: ", out);
 		for (unsigned int i = 0; i < facts->nr_reasons; i++)
@@ -358,13 +358,11 @@ static void print_notes(const struct replay_report *report, FILE *out)
 		fputs(".\n", out);
 	}
 	if (facts->bad_lines)
-		fprintf(out, "%s lines could not be read and were left out.\n",
-			count_text(count, facts->bad_lines));
+		fprintf(out, "Left out, since they could not be read: %s.\n",
+			counted(count, facts->bad_lines, "line", "lines"));
 	if (report->not_modelled)
-		fprintf(out,
-			"%s calls were taken as recorded: what they do to areas is not "
-			"known here.\n",
-			count_text(count, report->not_modelled));
+		fprintf(out, "Taken as recorded: %s whose effect on areas is not known here.\n",
+			counted(count, report->not_modelled, "call", "calls"));
 	if (report->touch == TOUCH_EAGER)
 		fputs("Touched: all writable private memory (--touch eager); the trace does not "
 		      "tell.\n",
@@ -425,15 +423,18 @@ static int print_processes(const struct replay_report *report, const struct repl
 
 static void print_maps(const struct replay_report *report, FILE *out)
 {
+	char areas[COUNTED_TEXT];
+
 	for (unsigned int i = 0; i < report->nr_results; i++) {
 		const struct replay_result *result = &report->results[i];
 
 		for (uint32_t j = 0; j < result->nr_mms; j++) {
 			const struct replay_mm *mm = &result->mms[j];
 
-			fprintf(out, "\n# %s, pid %" PRIu32 " %s: %zu areas\n",
+			fprintf(out, "\n# %s, pid %" PRIu32 " %s: %s\n",
 				result->kernel->policy.name, report->processes[j].pid,
-				report->processes[j].comm, mm->nr_maps);
+				report->processes[j].comm,
+				counted(areas, mm->nr_maps, "area", "areas"));
 			for (size_t k = 0; k < mm->nr_maps; k++)
 				print_maps_line(report, mm, k, out);
 		}

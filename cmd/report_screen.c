@@ -59,7 +59,7 @@ static void print_answer(const struct activity *a, const struct report_screen *s
 static void print_curve(const struct series *series, FILE *out)
 {
 	static const char *const heights[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	char least_text[SHORT_TEXT], most_text[SHORT_TEXT];
+	char calls[COUNTED_TEXT], least_text[SHORT_TEXT], most_text[SHORT_TEXT];
 	uint64_t least = UINT64_MAX, most = 0;
 	uint32_t width = series->nr < CURVE_WIDTH ? series->nr : CURVE_WIDTH;
 
@@ -69,8 +69,9 @@ static void print_curve(const struct series *series, FILE *out)
 		least = series->points[i].least < least ? series->points[i].least : least;
 		most = series->points[i].most > most ? series->points[i].most : most;
 	}
-	fprintf(out, "over its %s calls  ",
-		count_text(most_text, (series->nr - 1) * series->stride + series->in_last));
+	fprintf(out, "over its %s  ",
+		counted(calls, (series->nr - 1) * series->stride + series->in_last, "call",
+			"calls"));
 	for (uint32_t i = 0; i < width; i++) {
 		uint64_t areas = series->points[(uint64_t)(i + 1) * series->nr / width - 1].areas;
 

@@ -81,6 +81,7 @@ char *group_sentence(char *buf, const struct snapshot *snapshot, const struct gr
 {
 	const char *name = snapshot->areas[row->example].name;
 	char number[SHORT_TEXT], size[SHORT_TEXT], letters[VMFLAGS_TEXT_SIZE];
+	char files[COUNTED_TEXT];
 
 	snprintf(buf, SENTENCE_SIZE, "%s", group_text(row->what));
 	count_text(number, row->units);
@@ -100,8 +101,7 @@ char *group_sentence(char *buf, const struct snapshot *snapshot, const struct gr
 		break;
 	case GROUP_elf_segments:
 		append(buf, ", ");
-		append(buf, number);
-		append(buf, row->units == 1 ? " file" : " files");
+		append(buf, counted(files, row->units, "file", "files"));
 		break;
 	case GROUP_jit_dual:
 	case GROUP_file_windows:

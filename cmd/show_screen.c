@@ -26,25 +26,19 @@
 #define LIMIT_FELT PRESSURE_FELT
 #define LIMIT_REACHED 0.9
 
-static const char *plural(uint64_t nr)
-{
-	return nr == 1 ? "" : "s";
-}
-
 static void say_count(const struct show *show, FILE *out)
 {
 	const struct snapshot *snapshot = &show->snapshot;
-	char areas[SHORT_TEXT], limit[SHORT_TEXT];
+	char areas[COUNTED_TEXT], limit[SHORT_TEXT];
 
-	count_text(areas, snapshot->nr_areas);
+	counted(areas, snapshot->nr_areas, "mapping", "mappings");
 	if (snapshot->counted)
-		fprintf(out, "%s mapping%s given of %s counted", areas, plural(snapshot->nr_areas),
-			count_text(limit, snapshot->counted));
+		fprintf(out, "%s given of %s counted", areas, count_text(limit, snapshot->counted));
 	else if (show_pressure(show) >= LIMIT_FELT)
-		fprintf(out, "%s of %s mappings (vm.max_map_count)", areas,
-			count_text(limit, show->area_limit));
+		fprintf(out, "%s of %s mappings (vm.max_map_count)",
+			count_text(areas, snapshot->nr_areas), count_text(limit, show->area_limit));
 	else
-		fprintf(out, "%s mapping%s", areas, plural(snapshot->nr_areas));
+		fputs(areas, out);
 }
 
 static void say_growth(const struct show *show, const struct show_extra *extra, FILE *out)
@@ -76,7 +70,7 @@ static void say_nearest(const struct show *show, FILE *out)
 static bool say_one_cause(const struct show *show, FILE *out)
 {
 	const struct findings *findings = &show->findings;
-	char pairs[SHORT_TEXT];
+	char pairs[COUNTED_TEXT];
 	uint32_t causes;
 
 	if (findings->nr_causes != 1)
@@ -84,8 +78,8 @@ static bool say_one_cause(const struct show *show, FILE *out)
 	causes = findings->causes[0].causes;
 	if (causes & ~(SEAM_CAUSE(rule) | SEAM_CAUSE(untried) | SEAM_CAUSE(unseen)))
 		return false;
-	fprintf(out, "; %s pair%s touch, ", count_text(pairs, findings->touching_pairs),
-		plural(findings->touching_pairs));
+	fprintf(out, "; %s, ",
+		counted(pairs, findings->touching_pairs, "pair touches", "pairs touch"));
 	if (causes == SEAM_CAUSE(rule))
 		fprintf(out, "%s never joins them", findings->policy.name);
 	else if (causes == SEAM_CAUSE(untried))
@@ -124,14 +118,14 @@ static bool say_no_ends(const struct show *show, FILE *out)
 {
 	const struct snapshot *snapshot = &show->snapshot;
 	size_t changes = 0;
-	char text[SHORT_TEXT];
+	char text[COUNTED_TEXT];
 
 	if (snapshot->sees & SEES_RANGE)
 		return false;
 	for (size_t i = 1; i < snapshot->nr_areas; i++)
 		changes += snapshot->areas[i].area.numa != snapshot->areas[i - 1].area.numa;
-	fprintf(out, "; from one to the next the policy changes %s time%s; %s tells no ends",
-		count_text(text, changes), plural(changes), source_words(snapshot));
+	fprintf(out, "; from one to the next the policy changes %s; %s tells no ends",
+		counted(text, changes, "time", "times"), source_words(snapshot));
 	return true;
 }
 
@@ -290,13 +284,13 @@ static void print_hidden(const struct show *show, FILE *out)
 static void print_guards(const struct show *show, FILE *out)
 {
 	const struct findings *findings = &show->findings;
-	char pages[SHORT_TEXT], areas[SHORT_TEXT];
+	char pages[COUNTED_TEXT], areas[COUNTED_TEXT];
 
 	if (findings->guard_pages)
-		fprintf(out, "\n%s guard markers stand in %s mapping%s.\n",
-			count_text(pages, findings->guard_pages),
-			count_text(areas, findings->guarded_areas),
-			plural(findings->guarded_areas));
+		fprintf(out, "\n%s in %s.\n",
+			counted(pages, findings->guard_pages, "guard marker stands",
+				"guard markers stand"),
+			counted(areas, findings->guarded_areas, "mapping", "mappings"));
 }
 
 /* Only where it is felt; false where not. */

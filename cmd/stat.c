@@ -173,7 +173,7 @@ static void each_note(const struct stat_tree *tree, bool sample,
 		      void (*say)(void *to, const char *text), void *to)
 {
 	size_t nr_unread = 0, nr_running = 0;
-	char text[512];
+	char text[512], count[COUNTED_TEXT];
 
 	for (size_t i = 0; i < tree->nr_spaces; i++) {
 		nr_unread += !tree->spaces[i].seen;
@@ -194,23 +194,23 @@ static void each_note(const struct stat_tree *tree, bool sample,
 			"process was followed");
 	if (tree->nr_lost_rights) {
 		snprintf(text, sizeof(text),
-			 "%" PRIu64 " setuid or privileged program%s ran without the rights of its "
-			 "file, first %s: a traced program gets them only when seam has "
-			 "CAP_SYS_PTRACE; --sample keeps them",
-			 tree->nr_lost_rights, tree->nr_lost_rights > 1 ? "s" : "",
+			 "%s ran without the rights of its file, first %s: a traced program gets "
+			 "them only when seam has CAP_SYS_PTRACE; --sample keeps them",
+			 counted(count, tree->nr_lost_rights, "setuid or privileged program",
+				 "setuid or privileged programs"),
 			 tree->lost_rights_path);
 		say(to, text);
 	}
 	if (nr_unread) {
 		snprintf(text, sizeof(text),
-			 "%zu process%s could not be counted: ended too soon, or not ours to read "
+			 "%s could not be counted: ended too soon, or not ours to read "
 			 "(CAP_SYS_PTRACE)",
-			 nr_unread, nr_unread > 1 ? "es" : "");
+			 counted(count, nr_unread, "process", "processes"));
 		say(to, text);
 	}
 	if (nr_running) {
-		snprintf(text, sizeof(text), "%zu process%s still ran when the program had ended",
-			 nr_running, nr_running > 1 ? "es" : "");
+		snprintf(text, sizeof(text), "%s still ran when the program had ended",
+			 counted(count, nr_running, "process", "processes"));
 		say(to, text);
 	}
 	if (tree->out_of_memory)
@@ -276,7 +276,7 @@ static void print_spread(FILE *out, const char *name, struct spread spread, size
 
 static int print_report(const struct report *report, FILE *out)
 {
-	char looks[SHORT_TEXT];
+	char looks[COUNTED_TEXT];
 	int err;
 
 	print_verdict(report->tree, out);
@@ -285,8 +285,8 @@ static int print_report(const struct report *report, FILE *out)
 	print_spread(out, "sys", report->sys, report->nr_runs);
 	fputc('\n', out);
 	err = print_processes(report->tree, out);
-	fprintf(out, "\nlooked %s time%s: a peak is the highest seen%s\n",
-		count_text(looks, report->tree->looks), report->tree->looks == 1 ? "" : "s",
+	fprintf(out, "\nlooked %s: a peak is the highest seen%s\n",
+		counted(looks, report->tree->looks, "time", "times"),
 		report->nr_runs > 1 ? "; mappings are those of the last run" : "");
 	each_note(report->tree, report->sampled, say_to_stream, out);
 	return err;

@@ -117,7 +117,7 @@ static void print_row(struct table *table, const struct top *top, const struct t
 static void print_answer(const struct top *top, FILE *out)
 {
 	const struct top_row *most = NULL;
-	char areas[SHORT_TEXT], limit[SHORT_TEXT];
+	char areas[SHORT_TEXT], limit[SHORT_TEXT], processes[COUNTED_TEXT];
 
 	for (size_t i = 0; i < top->nr; i++)
 		if (!top->rows[i].closed && (!most || top->rows[i].areas > most->areas))
@@ -128,7 +128,7 @@ static void print_answer(const struct top *top, FILE *out)
 		fprintf(out, "%s %d has the most: %s of %s mappings (vm.max_map_count)", most->comm,
 			(int)most->pid, count_text(areas, most->areas),
 			top->limit ? count_text(limit, top->limit) : "?");
-	fprintf(out, "; %zu %s\n\n", top->nr, top->nr == 1 ? "process" : "processes");
+	fprintf(out, "; %s\n\n", counted(processes, top->nr, "process", "processes"));
 }
 
 static void print_closed(const struct top *top, FILE *out)

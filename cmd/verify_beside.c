@@ -122,24 +122,22 @@ static void print_text(const struct beside_run *run, FILE *out)
 {
 	const struct beside_result *result = run->result;
 	const struct verify_session *session = run->session;
-	char checked[SHORT_TEXT], mismatches[SHORT_TEXT], processes[SHORT_TEXT];
+	char checked[COUNTED_TEXT], mismatches[COUNTED_TEXT], processes[COUNTED_TEXT];
+	char whole[COUNTED_TEXT];
 
 	if (result->failed)
 		fprintf(out, "broken off (%s): ", result->failed);
-	fprintf(out,
-		"%s calls of %s process%s checked against %s under %s (vector %08" PRIx32
-		"): %s mismatch%s\n",
-		count_text(checked, result->checked),
-		count_text(processes, run->recorded.processes),
-		run->recorded.processes == 1 ? "" : "es", session->host.release,
-		session->policy.name, seam_policy_vector(&session->policy),
-		count_text(mismatches, result->nr_mismatches),
-		result->nr_mismatches == 1 ? "" : "es");
+	fprintf(out, "%s of %s checked against %s under %s (vector %08" PRIx32 "): %s\n",
+		counted(checked, result->checked, "call", "calls"),
+		counted(processes, run->recorded.processes, "process", "processes"),
+		session->host.release, session->policy.name, seam_policy_vector(&session->policy),
+		counted(mismatches, result->nr_mismatches, "mismatch", "mismatches"));
 	fprintf(out,
 		"%" PRIu64 " of them undetermined; not checked: %" PRIu64
 		" that ran at the same time, %" PRIu64
-		" that the model does not know; the whole map compared %" PRIu64 " times\n",
-		result->undetermined, result->overlapped, result->not_modelled, result->whole);
+		" that the model does not know; the whole map compared %s\n",
+		result->undetermined, result->overlapped, result->not_modelled,
+		counted(whole, result->whole, "time", "times"));
 	if (result->ended)
 		fputs("nothing was compared after the last mismatch\n", out);
 	if (!session->options->pid)

@@ -40,33 +40,34 @@ static void print_mismatch(const struct finding *finding, FILE *out)
 static void print_random(const struct verify_session *session, const struct run *run, FILE *out)
 {
 	uint64_t rate = session->ns ? run->checked * NS_PER_S / session->ns : 0;
-	char text[SHORT_TEXT];
+	char text[SHORT_TEXT], times[COUNTED_TEXT];
 
 	fprintf(out,
-		"seed %" PRIu64 ", %s calls/s, the whole map with all flags compared %" PRIu64
-		" times,\nanon_vma, offsets and policies as the kernel holds them ",
-		session->options->seed, count_text(text, rate), run->whole);
+		"seed %" PRIu64 ", %s calls/s, the whole map with all flags compared %s,\n"
+		"anon_vma, offsets and policies as the kernel holds them ",
+		session->options->seed, count_text(text, rate),
+		counted(times, run->whole, "time", "times"));
 	if (run->no_truth[0])
 		fprintf(out, "not: %s\n", run->no_truth);
 	else
-		fprintf(out, "%" PRIu64 " times\n", run->truths);
+		fprintf(out, "%s\n", counted(times, run->truths, "time", "times"));
 }
 
 static void print_text(const struct verify_session *session, const struct run *run, FILE *out)
 {
-	char calls[SHORT_TEXT], mismatches[SHORT_TEXT];
+	char calls[COUNTED_TEXT], mismatches[COUNTED_TEXT];
 
 	if (run->failed[0])
 		fputs("broken off: ", out);
-	fprintf(out, "%s calls checked against %s under %s (vector %08" PRIx32 "): %s mismatch%s\n",
-		count_text(calls, run->checked), session->host.release, session->policy.name,
-		seam_policy_vector(&session->policy), count_text(mismatches, run->nr_findings),
-		run->nr_findings == 1 ? "" : "es");
+	fprintf(out, "%s checked against %s under %s (vector %08" PRIx32 "): %s\n",
+		counted(calls, run->checked, "call", "calls"), session->host.release,
+		session->policy.name, seam_policy_vector(&session->policy),
+		counted(mismatches, run->nr_findings, "mismatch", "mismatches"));
 	if (session->options->random)
 		print_random(session, run, out);
 	if (run->skipped && !session->options->random)
-		fprintf(out, "%" PRIu64 " operations not made: they name what is not there\n",
-			run->skipped);
+		fprintf(out, "%s not made, naming what is not there\n",
+			counted(calls, run->skipped, "operation", "operations"));
 	for (uint32_t i = 0; i < run->nr_findings; i++)
 		print_mismatch(&run->finding[i], out);
 }
@@ -130,13 +131,15 @@ static void print_json(const struct verify_session *session, const struct run *r
 static void print_tap(const struct verify_session *session, const struct run *run, FILE *out)
 {
 	const char *what = session->options->random ? "random calls" : session->options->script;
+	char calls[COUNTED_TEXT];
 
 	fputs("KTAP version 1\n1..1\n", out);
 	if (run->failed[0])
 		fprintf(out, "not ok 1 %s # %s\n", what, run->failed);
 	else
-		fprintf(out, "%sok 1 %s: %" PRIu64 " calls under %s, seed %" PRIu64 "\n",
-			run->nr_findings ? "not " : "", what, run->checked, session->policy.name,
+		fprintf(out, "%sok 1 %s: %s under %s, seed %" PRIu64 "\n",
+			run->nr_findings ? "not " : "", what,
+			counted(calls, run->checked, "call", "calls"), session->policy.name,
 			session->options->seed);
 	for (uint32_t i = 0; i < run->nr_findings; i++) {
 		print_marked(out, "call", run->finding[i].mismatch.call);

@@ -137,10 +137,12 @@ static int print_all(const struct options *options, const struct show *show, con
 		{ "WHY APART FROM THE NEXT", ALIGN_LEFT, false },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	char pairs[SHORT_TEXT];
+	char pairs[COUNTED_TEXT];
 
-	fprintf(out, "%s: %s pairs of neighbours touch, by the rules of %s.\n\n", label,
-		count_text(pairs, show->findings.touching_pairs), show->findings.policy.name);
+	fprintf(out, "%s: %s, by the rules of %s.\n\n", label,
+		counted(pairs, show->findings.touching_pairs, "pair of neighbours touches",
+			"pairs of neighbours touch"),
+		show->findings.policy.name);
 	for (size_t i = 0; i < show->snapshot.nr_areas; i++)
 		if (show->findings.pair[i] != NO_PAIR)
 			add_row(table, show, i);

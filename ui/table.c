@@ -180,6 +180,14 @@ char *count_text(char *buf, uint64_t value)
 	return buf;
 }
 
+char *counted(char *buf, uint64_t value, const char *one, const char *many)
+{
+	char number[SHORT_TEXT];
+
+	snprintf(buf, COUNTED_TEXT, "%s %s", count_text(number, value), value == 1 ? one : many);
+	return buf;
+}
+
 char *size_text(char *buf, uint64_t bytes)
 {
 	static const char units[] = "BKMGTPE";
@@ -193,10 +201,8 @@ char *size_text(char *buf, uint64_t bytes)
 	if (unit && whole < 10 && bytes & ((UINT64_C(1) << 10 * unit) - 1))
 		snprintf(buf, SHORT_TEXT, "%.1f%c",
 			 (double)bytes / (double)(UINT64_C(1) << 10 * unit), units[unit]);
-	else if (unit)
-		snprintf(buf, SHORT_TEXT, "%" PRIu64 "%c", whole, units[unit]);
 	else
-		snprintf(buf, SHORT_TEXT, "%" PRIu64, bytes);
+		snprintf(buf, SHORT_TEXT, "%" PRIu64 "%c", whole, units[unit]);
 	return buf;
 }
 
@@ -204,9 +210,9 @@ char *time_text(char *buf, uint64_t ns)
 {
 	if (ns < 10000)
 		snprintf(buf, SHORT_TEXT, "%" PRIu64 " ns", ns);
-	else if (ns < 10000000)
+	else if (ns < 1000000)
 		snprintf(buf, SHORT_TEXT, "%.1f µs", (double)ns / 1e3);
-	else if (ns < UINT64_C(10000000000))
+	else if (ns < 1000000000)
 		snprintf(buf, SHORT_TEXT, "%.1f ms", (double)ns / 1e6);
 	else
 		snprintf(buf, SHORT_TEXT, "%.1f s", (double)ns / 1e9);

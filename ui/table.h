@@ -32,7 +32,10 @@ int table_print(struct table *table, FILE *out, bool header);
 #define SHORT_TEXT 32
 /* "1,234,567" */
 char *count_text(char *buf, uint64_t value);
-/* "64K", "1.5M", "3G" */
+/* "1 call", "1,234 calls": @one and @many are words of ours. */
+#define COUNTED_TEXT 64
+char *counted(char *buf, uint64_t value, const char *one, const char *many);
+/* "64K", "1.5M", "3G"; "924B" */
 char *size_text(char *buf, uint64_t bytes);
 /* "12.3 µs", "4.5 ms", "12.0 s" */
 char *time_text(char *buf, uint64_t ns);
