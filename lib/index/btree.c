@@ -43,8 +43,8 @@ void index_destroy(struct index *index)
 
 /*
  * Before the first change of a node in a call: readers still look at it as it was. They look at nr,
- * at all of a leaf's areas, its base and last_end, and at an inner node's ends and children: these
- * change only behind touch(), and by WRITE_ONCE or the shared_* functions. All else may change at
+ * at all of a leaf's areas, its base and last_end, and at an inner node's children and the ends of
+ * all but the last: these change only behind touch(), and by WRITE_ONCE or the shared_* functions. All else may change at
  * any time; relink_tree() makes it anew.
  */
 static void touch(struct index *index, struct index_node *node)
@@ -175,7 +175,9 @@ static void tell_parents(struct index *index, struct index_node *node, uint64_t 
 		before = gap_around(parent, slot);
 		parent->start[slot] = start;
 		if (parent->end[slot] != end) {
-			touch(index, &parent->node);
+			/* of the last child readers do not ask where it ends */
+			if (slot + 1u < parent->node.nr)
+				touch(index, &parent->node);
 			WRITE_ONCE(parent->end[slot], end);
 		}
 		parent->gap[slot] = gap;

@@ -21,6 +21,19 @@ struct path {
 /* The compiler shall use what was read, and not read it again. */
 #define PIN(value) __asm__("" : "+r"(value))
 
+/*
+ * The child to go to when so many end at or before the page. The last child is taken without asking
+ * where it ends, so that memory that grows at the end of a node changes no node above it.
+ */
+static inline unsigned int child_slot(const struct inner *inner, unsigned int count)
+{
+	unsigned int last = READ_ONCE(inner->node.nr) - 1u;
+
+	PIN(count);
+	count = count < last ? count : last;
+	return count < INNER_SLOTS ? count : 0;
+}
+
 #define READ_LEAF_SLOT(leaf, page, count32, ret_slot)                                              \
 	do {                                                                                       \
 		uint64_t base_ = READ_ONCE((leaf)->base);                                          \
@@ -48,10 +61,7 @@ struct path {
 					       path->slot);                                        \
 				return path->slot < READ_ONCE(node->nr);                           \
 			}                                                                          \
-			slot = count64(inner->end, page);                                          \
-			PIN(slot);                                                                 \
-			if (slot >= READ_ONCE(node->nr))                                           \
-				return false;                                                      \
+			slot = child_slot(inner, count64(inner->end, page));                       \
 			node = READ_ONCE(inner->child[slot]);                                      \
 		}                                                                                  \
 		return false;                                                                      \
@@ -193,12 +203,9 @@ static bool read_step(const struct history *history, const struct index_node *no
 		READ_LEAF_SLOT(leaf, page, simd_count32, slot);
 		return slot < READ_ONCE(node->nr) && read_area(history, leaf, slot, page, ret_area);
 	}
-	slot = simd_count64(inner->end, page);
-	PIN(slot);
-	if (slot >= READ_ONCE(node->nr))
-		return false;
+	slot = child_slot(inner, simd_count64(inner->end, page));
 	*ret_next = READ_ONCE(inner->child[slot]);
-	return true;
+	return false;
 }
 
 /*
