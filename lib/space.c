@@ -97,11 +97,9 @@ static struct seam_space *space_new(const struct seam_alloc *alloc)
 	return space;
 }
 
-static void join_family(struct seam_space *space, struct family *family)
+void space_join_family(struct seam_space *space, struct family *family)
 {
 	space->family = family;
-	if (!family)
-		return;
 	space->next_in_family = family->members;
 	family->members = space;
 }
@@ -116,14 +114,32 @@ static void leave_family(struct seam_space *space)
 	family_drop(space->family);
 }
 
+int space_init_readers(struct seam_space *space)
+{
+	int err = index_share(&space->index);
+
+	space->history = space->index.history;
+	space->attrs.shared = true;
+	return err;
+}
+
 /* What only some spaces have. -SEAM_EALLOC. */
 static int init_extras(struct seam_space *space)
 {
-	if (space->flags & SEAM_SPACE_READERS && index_share(&space->index))
+	if (space->flags & SEAM_SPACE_READERS && space_init_readers(space))
 		return -SEAM_EALLOC;
-	space->history = space->index.history;
-	space->attrs.shared = space->history;
 	return space->flags & SEAM_SPACE_COUNT_STEPS ? steps_init(space) : 0;
+}
+
+/* The first of a family. -SEAM_EALLOC. */
+static int init_family(struct seam_space *space)
+{
+	struct family *family = family_new(&space->alloc, space->flags & SEAM_SPACE_READERS);
+
+	if (!family)
+		return -SEAM_EALLOC;
+	space_join_family(space, family);
+	return 0;
 }
 
 SEAM_EXPORT int seam_space_create(const struct seam_space_options *given,
@@ -150,10 +166,10 @@ SEAM_EXPORT int seam_space_create(const struct seam_space_options *given,
 	err = set_layout(space, &options);
 	if (!err)
 		err = payload_init(space, options.payload);
-	if (!err) {
-		join_family(space, family_new(&space->alloc, space->flags & SEAM_SPACE_READERS));
-		err = space->family ? init_extras(space) : -SEAM_EALLOC;
-	}
+	if (!err)
+		err = init_family(space);
+	if (!err)
+		err = init_extras(space);
 	if (err) {
 		seam_space_destroy(space);
 		return err;
@@ -162,6 +178,7 @@ SEAM_EXPORT int seam_space_create(const struct seam_space_options *given,
 	return 0;
 }
 
+/* The family's other spaces must not find what this one had. */
 static void drop_identities(struct seam_space *space)
 {
 	struct cursor cursor;
@@ -175,7 +192,6 @@ static void drop_identities(struct seam_space *space)
 	for (uint32_t i = 0; i < space->adopted_room; i++)
 		anon_drop(space->family, space->adopted[i].link);
 	anon_sweep(space->family);
-	leave_family(space);
 }
 
 SEAM_EXPORT void seam_space_destroy(struct seam_space *space)
@@ -186,8 +202,10 @@ SEAM_EXPORT void seam_space_destroy(struct seam_space *space)
 		return;
 	alloc = space->alloc;
 	payload_release_all(space);
-	if (space->family)
+	if (space->family && space->family->spaces > 1)
 		drop_identities(space);
+	if (space->family)
+		leave_family(space);
 	steps_free(space);
 	changes_free(space);
 	table_free(&alloc, space->adopted);
@@ -219,7 +237,7 @@ static void inherit(struct seam_space *child, const struct seam_space *parent)
 	child->commit_limit_pages = parent->commit_limit_pages;
 	child->offset_mask = parent->offset_mask;
 	memcpy(child->limit, parent->limit, sizeof(child->limit));
-	join_family(child, parent->family);
+	space_join_family(child, parent->family);
 	family_hold(child->family);
 	child->mm = parent->mm;
 	child->mm.locked_lost_pages = 0;

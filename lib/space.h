@@ -151,6 +151,11 @@ static inline uint64_t area_flags(const struct seam_space *space, const struct a
 	return area_attr(space, area)->flags;
 }
 
+/* The space is one of the family's, which counts it already. */
+void space_join_family(struct seam_space *space, struct family *family);
+/* -SEAM_EALLOC */
+int space_init_readers(struct seam_space *space);
+
 void call_begin(struct seam_space *space);
 /* Keeps what the call did, or takes it back when memory ran out; the call's result either way. */
 int call_end(struct seam_space *space, int result);

@@ -42,6 +42,20 @@ static inline void *table_new(const struct seam_alloc *alloc, size_t bytes)
 	return table->entries;
 }
 
+/* A table of its own with the same entries. NULL: no memory. */
+static inline void *table_copy(const struct seam_alloc *alloc, const void *entries)
+{
+	size_t bytes = table_bytes(entries);
+	struct table *table = alloc->alloc(alloc->ctx, sizeof(*table) + bytes);
+
+	if (!table)
+		return NULL;
+	table->older = NULL;
+	table->bytes = bytes;
+	memcpy(table->entries, entries, bytes);
+	return table->entries;
+}
+
 /* An entry is about to become another one: what readers have of it counts no more. */
 static inline void table_reuse(size_t *reused)
 {

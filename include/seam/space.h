@@ -156,6 +156,15 @@ void seam_space_destroy(struct seam_space *space);
 int seam_space_fork(struct seam_space *parent, struct seam_space **ret_child);
 
 /*
+ * A second space that is in all what @space is: areas with their numbers, counters, limits, policy,
+ * payloads (each retained once more). The two then change apart; the copy belongs to no fork's
+ * family but its own, and has no hook. O(areas), at the speed of memory (docs/performance.md).
+ *  -SEAM_EBUSY   an ask is neither committed nor aborted
+ *  -SEAM_EALLOC  no memory
+ */
+int seam_space_snapshot(const struct seam_space *space, struct seam_space **ret_copy);
+
+/*
  * Takes over an area exactly as given, joining nothing: for maps that come from elsewhere. Nonzero
  * anon_vma numbers are the caller's: equal numbers stay equal, and mean one anon_vma. Memory that
  * is in the way is dropped first, silently. O(log n) + areas dropped.

@@ -45,6 +45,7 @@ int history_create(struct index *index)
 	index->history = history;
 	history->page_shift = index->page_shift;
 	history->search = index->search;
+	history->root = index->root;
 	history->ring = ring_of(index, FIRST_RING_LOG);
 	return history->ring ? 0 : -SEAM_EALLOC;
 }

@@ -39,6 +39,17 @@ int steps_init(struct seam_space *space)
 	return 0;
 }
 
+int steps_copy(struct seam_space *copy, const struct seam_space *from)
+{
+	struct steps *steps = copy->alloc.alloc(copy->alloc.ctx, sizeof(*steps));
+
+	if (!steps)
+		return -SEAM_EALLOC;
+	*steps = *from->steps;
+	copy->steps = steps;
+	return tree_copy(&steps->tree, &from->steps->tree, &copy->alloc);
+}
+
 void steps_free(struct seam_space *space)
 {
 	if (!space->steps)

@@ -23,6 +23,8 @@
 /* -SEAM_EALLOC */
 int steps_init(struct seam_space *space);
 void steps_free(struct seam_space *space);
+/* For a copy of a space. -SEAM_EALLOC. */
+int steps_copy(struct seam_space *copy, const struct seam_space *from);
 
 /* What the edits tell (only where space->steps). False: no memory. */
 bool steps_area_inserted(struct seam_space *space, const struct area *area);

@@ -36,6 +36,21 @@ uint32_t tree_node_new(struct tree *tree, const struct seam_alloc *alloc)
 	return id;
 }
 
+int tree_copy(struct tree *copy, const struct tree *tree, const struct seam_alloc *alloc)
+{
+	size_t bytes = tree->room * sizeof(*tree->nodes);
+
+	if (!tree->nodes)
+		return 0;
+	copy->nodes = alloc->alloc(alloc->ctx, bytes);
+	if (!copy->nodes) {
+		*copy = (struct tree) { 0 };
+		return -SEAM_EALLOC;
+	}
+	memcpy(copy->nodes, tree->nodes, bytes);
+	return 0;
+}
+
 void tree_destroy(struct tree *tree, const struct seam_alloc *alloc)
 {
 	memory_free(alloc, tree->nodes, tree->room * sizeof(*tree->nodes));

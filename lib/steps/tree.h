@@ -37,6 +37,8 @@ struct tree {
 
 /* A node for a new area; 0: no memory. */
 uint32_t tree_node_new(struct tree *tree, const struct seam_alloc *alloc);
+/* @copy, bitwise the same, gets nodes of its own, or none and -SEAM_EALLOC. */
+int tree_copy(struct tree *copy, const struct tree *tree, const struct seam_alloc *alloc);
 void tree_destroy(struct tree *tree, const struct seam_alloc *alloc);
 
 /* The node whose area holds @addr or is the next above it; 0 none. Counts nothing. */

@@ -16,6 +16,7 @@
 
 #include <seam/seam.h>
 
+#include "tests/random.h"
 #include "tests/tap.h"
 
 #if !defined(__x86_64__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -52,16 +53,6 @@ static void test_free(void *ctx, void *ptr, size_t size)
 }
 
 static const struct seam_alloc bump = { .alloc = test_alloc, .free = test_free };
-
-static uint64_t state;
-
-static uint64_t below(uint64_t limit)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % limit;
-}
 
 struct map {
 	struct seam_area areas[MOST_AREAS];
@@ -143,11 +134,11 @@ static int check_child(void)
 		return 3;
 	/* and it goes on */
 	for (unsigned int i = 0; i < 40; i++) {
-		args.addr = ARENA + below(ARENA_PAGES) * PAGE;
-		args.prot = (uint32_t)below(8);
+		args.addr = ARENA + random_below(ARENA_PAGES) * PAGE;
+		args.prot = (uint32_t)random_below(8);
 		if (seam_space_mmap(space, &args, &addr) ||
 		    seam_space_touch(space, args.addr, PAGE, 0, NULL) > 0 ||
-		    seam_space_munmap(space, ARENA + below(ARENA_PAGES) * PAGE, 3 * PAGE))
+		    seam_space_munmap(space, ARENA + random_below(ARENA_PAGES) * PAGE, 3 * PAGE))
 			return 4;
 		if (seam_space_check(space))
 			return 5;
@@ -216,14 +207,14 @@ struct call {
 
 static struct call random_call(void)
 {
-	struct call call = { .kind = (unsigned int)below(8) };
+	struct call call = { .kind = (unsigned int)random_below(8) };
 
-	call.addr = ARENA + below(ARENA_PAGES) * PAGE;
-	call.len = (1 + below(below(8) ? 4 : 300)) * PAGE;
-	call.other = ARENA + below(ARENA_PAGES) * PAGE;
-	call.prot = (uint32_t)below(8);
-	call.flags = SEAM_MAP_FIXED | SEAM_MAP_PRIVATE | (below(2) ? SEAM_MAP_ANONYMOUS : 0);
-	call.file = (struct seam_file) { .id = 1 + below(20), .traits = SEAM_FILE_READ };
+	call.addr = ARENA + random_below(ARENA_PAGES) * PAGE;
+	call.len = (1 + random_below(random_below(8) ? 4 : 300)) * PAGE;
+	call.other = ARENA + random_below(ARENA_PAGES) * PAGE;
+	call.prot = (uint32_t)random_below(8);
+	call.flags = SEAM_MAP_FIXED | SEAM_MAP_PRIVATE | (random_below(2) ? SEAM_MAP_ANONYMOUS : 0);
+	call.file = (struct seam_file) { .id = 1 + random_below(20), .traits = SEAM_FILE_READ };
 	return call;
 }
 
@@ -275,7 +266,7 @@ int main(int argc, char **argv)
 	struct seam_space *twin;
 	static struct map outcome;
 
-	state = argc > 2 ? strtoull(argv[2], NULL, 0) : 20010301;
+	random_state = argc > 2 ? strtoull(argv[2], NULL, 0) : 20010301;
 	sigaction(SIGTRAP, &action, NULL);
 	space = space_new();
 	twin = space_new();

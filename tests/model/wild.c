@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * wild [CALLS [SEED]]: under every policy, on both layouts, calls with arguments that nobody would
- * make: the space is walked after each, and must hold together.
+ * make: the space is walked after each, and must hold together. Now and then a snapshot is taken:
+ * the same calls must do the same in both, to the counters, and neither may feel the other's.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include <seam/seam.h>
 
@@ -13,6 +15,8 @@
 #define PAGE UINT64_C(4096)
 #define ARENA UINT64_C(0x50000000)
 #define LIFE 2000 /* calls that a space lives */
+#define SNAPSHOT_EVERY 500
+#define TWIN_CALLS 60
 
 /* Addresses, lengths and offsets at the edges of words, pages, layouts, and in between. */
 static uint64_t wild(enum seam_arch arch)
@@ -177,6 +181,54 @@ static struct seam_space *new_space(const struct seam_policy *policy, enum seam_
 	return space;
 }
 
+static const char *differ(const struct seam_space *space, const struct seam_space *twin)
+{
+	uint64_t at = 0, twin_at = 0;
+	struct seam_area area, other;
+	struct seam_totals totals, other_totals;
+	struct seam_stats stats, other_stats;
+
+	while (seam_area_next(space, &at, &area))
+		if (!seam_area_next(twin, &twin_at, &other) || memcmp(&area, &other, sizeof(area)))
+			return "an area of a snapshot";
+	if (seam_area_next(twin, &twin_at, &other))
+		return "a snapshot has more areas";
+	seam_space_get_stats(space, &stats);
+	seam_space_get_stats(twin, &other_stats);
+	seam_space_get_totals(space, &totals);
+	seam_space_get_totals(twin, &other_totals);
+	if (memcmp(&stats, &other_stats, sizeof(stats)))
+		return "the counters of a snapshot";
+	if (memcmp(&totals, &other_totals, sizeof(totals)) ||
+	    seam_space_get_brk(space) != seam_space_get_brk(twin))
+		return "the totals of a snapshot";
+	return seam_space_check(twin);
+}
+
+/* A snapshot goes through the same calls as its original, one after the other. */
+static const char *run_twins(struct seam_space *space, enum seam_arch arch)
+{
+	struct seam_space *twin, *kept;
+	const char *wrong = NULL;
+	uint64_t random = random_state;
+
+	if (seam_space_snapshot(space, &twin) || seam_space_snapshot(twin, &kept))
+		return "no snapshot";
+	for (unsigned int n = 0; n < TWIN_CALLS; n++)
+		wild_call(space, arch);
+	wrong = differ(kept, twin);
+	random_state = random;
+	for (unsigned int n = 0; n < TWIN_CALLS; n++)
+		wild_call(twin, arch);
+	if (!wrong)
+		wrong = differ(space, twin);
+	seam_space_destroy(twin);
+	if (!wrong)
+		wrong = seam_space_check(kept);
+	seam_space_destroy(kept);
+	return wrong;
+}
+
 static const char *run(const struct seam_policy *policy, enum seam_arch arch, unsigned long calls)
 {
 	struct seam_space *space = NULL;
@@ -191,6 +243,8 @@ static const char *run(const struct seam_policy *policy, enum seam_arch arch, un
 		}
 		wild_call(space, arch);
 		wrong = seam_space_check(space);
+		if (!wrong && n % SNAPSHOT_EVERY == SNAPSHOT_EVERY - 1)
+			wrong = run_twins(space, arch);
 		if (wrong)
 			printf("# after call %lu\n", n);
 	}

@@ -242,6 +242,16 @@ static int call_fork(struct seam_space *space)
 	return err;
 }
 
+static int call_snapshot(struct seam_space *space)
+{
+	struct seam_space *copy;
+	int err = seam_space_snapshot(space, &copy);
+
+	if (!err)
+		seam_space_destroy(copy);
+	return err;
+}
+
 static const struct {
 	const char *name;
 	int (*call)(struct seam_space *space);
@@ -276,6 +286,7 @@ static const struct {
 	{ "adopt", call_adopt },
 	{ "forget", call_forget },
 	{ "fork", call_fork },
+	{ "snapshot", call_snapshot },
 };
 
 /* A space that @extra areas bring to where its tables have to grow; NULL when it was refused memory. */
@@ -310,7 +321,10 @@ static struct seam_space *prepared(struct allocator *a, unsigned int extra, uint
 	return space;
 }
 
-/* One call at one size, each of its allocations failing in turn. The number of failures. */
+/*
+ * One call at one size, each of its allocations failing in turn. The number of failures. Copies for
+ * readers are done without when there is no memory for them: then the call succeeds.
+ */
 static unsigned int try_call(unsigned int which, unsigned int extra, uint32_t flags, bool *good)
 {
 	static struct picture before, after;
@@ -319,10 +333,11 @@ static unsigned int try_call(unsigned int which, unsigned int extra, uint32_t fl
 	for (uint64_t n = 1;; n++) {
 		struct allocator a = { 0 };
 		struct seam_space *space = prepared(&a, extra, flags);
+		uint64_t fail_at = a.nr + n;
 		int err, again;
 
 		take_picture(space, &before);
-		a.fail_at = a.nr + n;
+		a.fail_at = fail_at;
 		err = calls[which].call(space);
 		take_picture(space, &after);
 		if (err == -SEAM_EALLOC) {
@@ -341,7 +356,7 @@ static unsigned int try_call(unsigned int which, unsigned int extra, uint32_t fl
 		seam_space_destroy(space);
 		if (a.held)
 			*good = false;
-		if (err != -SEAM_EALLOC || !*good)
+		if (a.nr < fail_at || !*good)
 			return failures;
 	}
 }
@@ -356,11 +371,13 @@ static void all_calls(void)
 			failures += try_call(which, extra, 0, &good);
 		for (unsigned int extra = 0; extra < 70 && good; extra += 13)
 			failures += try_call(which, extra, SEAM_SPACE_COUNT_STEPS, &good);
+		for (unsigned int extra = 0; extra < 70 && good; extra += 3)
+			failures += try_call(which, extra, SEAM_SPACE_READERS, &good);
 		ok(good && failures, "%s: %u failures taken back", calls[which].name, failures);
 	}
 }
 
-static void creation(void)
+static void creation(uint32_t flags)
 {
 	bool good = true;
 	int err = -SEAM_EALLOC;
@@ -372,18 +389,19 @@ static void creation(void)
 		struct seam_space *space;
 
 		options.alloc = &with;
-		options.flags |= SEAM_SPACE_COUNT_STEPS;
+		options.flags |= flags;
 		err = seam_space_create(&options, &space);
 		if (!err)
 			seam_space_destroy(space);
 		good = !a.held && (!err || err == -SEAM_EALLOC);
 	}
-	ok(good, "creation");
+	ok(good, "creation, flags %#x", flags);
 }
 
 int main(void)
 {
-	creation();
+	creation(SEAM_SPACE_COUNT_STEPS);
+	creation(SEAM_SPACE_READERS);
 	all_calls();
 	return tap_done();
 }

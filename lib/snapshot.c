@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "lib/export.h"
+#include "lib/payload.h"
+#include "lib/space.h"
+#include "lib/steps/steps.h"
+#include "lib/table.h"
+
+/* A table of one's own; NULL of NULL. False: no memory. */
+static bool copy_table(const struct seam_alloc *alloc, void *ret_entries, const void *entries)
+{
+	void *copy = entries ? table_copy(alloc, entries) : NULL;
+
+	memcpy(ret_entries, &copy, sizeof(copy));
+	return copy || !entries;
+}
+
+/* Counts of other spaces' areas stay in it: what is reused and what not must not depend on us. */
+static bool copy_family(struct seam_space *copy, const struct family *from)
+{
+	struct family *family = family_new(&copy->alloc, from->shared);
+
+	if (!family)
+		return false;
+	space_join_family(copy, family);
+	family->nr = from->nr;
+	family->room = from->room;
+	family->free_links = from->free_links;
+
+	family->next_serial = from->next_serial;
+	family->next_object = from->next_object;
+	return copy_table(&family->alloc, &family->links, from->links);
+}
+
+static bool copy_attrs(struct seam_space *copy, const struct attrs *from)
+{
+	struct attrs *attrs = &copy->attrs;
+
+	*attrs = *from;
+	attrs->slots = NULL;
+	attrs->buckets = NULL;
+	return copy_table(&copy->alloc, &attrs->slots, from->slots) &&
+	       copy_table(&copy->alloc, &attrs->buckets, from->buckets);
+}
+
+/* All that has a size, of a space that is a bitwise copy of @from without pointers of its own. */
+static bool copy_parts(struct seam_space *copy, const struct seam_space *from)
+{
+	if (!copy_family(copy, from->family) || !copy_attrs(copy, &from->attrs) ||
+	    !copy_table(&copy->alloc, &copy->adopted, from->adopted) ||
+	    index_copy(&copy->index, &from->index))
+		return false;
+	if (from->history && space_init_readers(copy))
+		return false;
+	return !from->steps || !steps_copy(copy, from);
+}
+
+SEAM_EXPORT int seam_space_snapshot(const struct seam_space *space, struct seam_space **ret_copy)
+{
+	struct seam_space *copy;
+
+	if (space->pending)
+		return -SEAM_EBUSY;
+	copy = space->alloc.alloc(space->alloc.ctx, sizeof(*copy));
+	if (!copy)
+		return -SEAM_EALLOC;
+	*copy = *space;
+	index_init(&copy->index, &copy->alloc, space->page_shift);
+	copy->history = NULL;
+	memset(&copy->attrs, 0, sizeof(copy->attrs));
+	copy->family = NULL;
+	copy->next_in_family = NULL;
+	copy->adopted = NULL;
+	copy->journal = (struct journal) { .edits = copy->journal.few, .room = JOURNAL_INLINE };
+	copy->changes = NULL;
+	copy->hook = NULL;
+	copy->steps = NULL;
+	copy->payload.retain = copy->payload.release = NULL;
+	if (!copy_parts(copy, space)) {
+		seam_space_destroy(copy);
+		return -SEAM_EALLOC;
+	}
+	copy->payload = space->payload;
+	payload_retain_all(copy);
+	*ret_copy = copy;
+	return 0;
+}
