@@ -77,7 +77,7 @@ int top_look(struct top *top)
 		return -ENOMEM;
 	}
 	top->now_ns = clock_ns();
-	top_sort(top, TOP_BY_PID);
+	top_sort(top, TOP_BY_PID, false);
 	for (size_t i = 0; i < processes.nr; i++)
 		if (processes.list[i].pid != getpid())
 			rows[nr++] = make_row(top, &processes.list[i], top->now_ns);
@@ -131,13 +131,19 @@ static int by_comm(const void *left, const void *right)
 	return order ? order : by_areas(left, right);
 }
 
-void top_sort(struct top *top, enum top_order order)
+void top_sort(struct top *top, enum top_order order, bool reverse)
 {
 	static int (*const compare[])(const void *left, const void *right) = { by_areas, by_growth,
 									       by_pid, by_comm };
 
 	if (top->nr)
 		qsort(top->rows, top->nr, sizeof(*top->rows), compare[order]);
+	for (size_t i = 0; reverse && i < top->nr / 2; i++) {
+		struct top_row *other = &top->rows[top->nr - 1 - i], row = top->rows[i];
+
+		top->rows[i] = *other;
+		*other = row;
+	}
 }
 
 /* The largest group, or else the commonest cause. */
@@ -171,14 +177,28 @@ static void explain_row(struct top_row *row, const struct seam_policy *policy)
 	snapshot_free(&snapshot);
 }
 
-void top_explain(struct top *top, size_t nr, const struct seam_policy *policy, uint64_t max_areas)
+/* Whether the count is another one by more than a 32nd. */
+static bool has_changed(const struct top_row *row)
 {
-	for (size_t i = 0; i < top->nr && i < nr; i++) {
+	uint64_t differ = row->areas > row->told_areas ? row->areas - row->told_areas
+						       : row->told_areas - row->areas;
+
+	return differ > row->told_areas / 32;
+}
+
+void top_explain(struct top *top, size_t first, size_t nr, const struct seam_policy *policy,
+		 uint64_t max_areas)
+{
+	for (size_t i = first; i < top->nr && i - first < nr; i++) {
 		struct top_row *row = &top->rows[i];
 
-		if (row->closed || row->told_areas == row->areas || row->areas > max_areas)
+		if (row->closed || !has_changed(row))
 			continue;
-		max_areas -= row->areas;
+		if (i != first) {
+			if (row->areas > max_areas)
+				continue;
+			max_areas -= row->areas;
+		}
 		explain_row(row, policy);
 	}
 }

@@ -42,12 +42,14 @@ struct top {
 
 /* The first and every later look: rows of processes that live on keep their history. -errno. */
 int top_look(struct top *top);
-void top_sort(struct top *top, enum top_order order);
+/* Largest first, or the other way round. */
+void top_sort(struct top *top, enum top_order order, bool reverse);
 /*
- * Finds out what the first @nr rows consist of, reading at most @max_areas areas in all; what has
- * not changed since is not read again.
+ * Finds out what @nr rows from @first on consist of, reading at most @max_areas areas in all besides
+ * those of the first of them; what has hardly changed since is not read again.
  */
-void top_explain(struct top *top, size_t nr, const struct seam_policy *policy, uint64_t max_areas);
+void top_explain(struct top *top, size_t first, size_t nr, const struct seam_policy *policy,
+		 uint64_t max_areas);
 /* Areas a minute since first seen; false when seen but once. */
 bool top_growth(const struct top *top, const struct top_row *row, double *ret_per_minute);
 void top_free(struct top *top);

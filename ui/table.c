@@ -7,11 +7,13 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 #include <wchar.h>
 
+#include "ui/terminal.h"
+
 #define MAX_COLUMNS 16
+#define BOLD "\033[1m"
+#define PLAIN "\033[0m"
 
 struct table {
 	const struct column *columns;
@@ -77,15 +79,6 @@ static size_t shown_width(const char *text)
 	return width;
 }
 
-static size_t terminal_width(FILE *out)
-{
-	struct winsize size;
-
-	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size) || !size.ws_col)
-		return SIZE_MAX;
-	return size.ws_col;
-}
-
 static void print_cell(FILE *out, const char *text, size_t width, const struct column *column,
 		       bool last)
 {
@@ -106,9 +99,9 @@ static void print_cell(FILE *out, const char *text, size_t width, const struct c
 		fprintf(out, "%*s", (int)pad, "");
 }
 
-static void fit_terminal(struct table *table, size_t *widths, FILE *out)
+static void fit(struct table *table, size_t *widths, size_t room)
 {
-	size_t room = terminal_width(out), total = 2 * (table->nr_columns - 1);
+	size_t total = 2 * (table->nr_columns - 1);
 
 	if (room == SIZE_MAX)
 		return;
@@ -128,6 +121,25 @@ static void fit_terminal(struct table *table, size_t *widths, FILE *out)
 
 int table_print(struct table *table, FILE *out, bool header)
 {
+	return table_print_within(table, out, header, terminal_columns(out), terminal_colours(out));
+}
+
+static void print_titles(struct table *table, const size_t *widths, FILE *out, bool colours)
+{
+	if (colours)
+		fputs(BOLD, out);
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		bool last = c + 1 == table->nr_columns;
+
+		print_cell(out, table->columns[c].title, widths[c], &table->columns[c], last);
+		if (last && colours)
+			fputs(PLAIN, out);
+		fputs(last ? "\n" : "  ", out);
+	}
+}
+
+int table_print_within(struct table *table, FILE *out, bool header, size_t columns, bool colours)
+{
 	size_t widths[MAX_COLUMNS] = { 0 };
 	unsigned int nr_columns;
 	int err;
@@ -145,13 +157,9 @@ int table_print(struct table *table, FILE *out, bool header)
 		if (width > widths[i % nr_columns])
 			widths[i % nr_columns] = width;
 	}
-	fit_terminal(table, widths, out);
-	for (unsigned int c = 0; c < nr_columns && header; c++) {
-		bool last = c + 1 == nr_columns;
-
-		print_cell(out, table->columns[c].title, widths[c], &table->columns[c], last);
-		fputs(last ? "\n" : "  ", out);
-	}
+	fit(table, widths, columns);
+	if (header)
+		print_titles(table, widths, out, colours);
 	for (size_t i = 0; i < table->nr_cells; i++) {
 		unsigned int c = i % nr_columns;
 		bool last = c + 1 == nr_columns;

@@ -27,6 +27,8 @@ void table_cell(struct table *table, const char *format, ...) __attribute__((for
 void table_count(struct table *table, uint64_t value);
 /* -ENOMEM when a cell was lost. Frees the table. */
 int table_print(struct table *table, FILE *out, bool header);
+/* The same for a screen of @columns that is not behind @out itself; @colours: titles in bold. */
+int table_print_within(struct table *table, FILE *out, bool header, size_t columns, bool colours);
 
 /* Room for any of the texts below; each returns its buffer. */
 #define SHORT_TEXT 32

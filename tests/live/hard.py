@@ -2,14 +2,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """hard.py SEAM HARD [HARD32]: seam show, top and why on processes that are hard to look at, as root and as
 somebody without rights."""
+import fcntl
 import json
 import os
 import pty
+import re
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
@@ -172,21 +177,89 @@ with Hard('grow') as hard:
 with Hard('limit') as hard:
     run = seam('top', '--once', '--json')
     rows = json.loads(run.stdout)['processes']
-    ok(str(rows[0]['pid']) == hard.pid and rows[0]['limit_percent'] > 99,
+    counts = [row['areas'] or 0 for row in rows]
+    own = next(row for row in rows if str(row['pid']) == hard.pid)
+    ok(own['limit_percent'] > 99 and counts == sorted(counts, reverse=True),
        'seam top: the one at its limit comes first', rows[:2])
 
-# The screen of seam top, with its keys
-terminal, end = pty.openpty()
-process = subprocess.Popen([NOBODY_SEAM, 'top', '-d', '60'], stdin=end, stdout=end)
-os.close(end)
-screen = b''
-for key in (b'g', b'n', b'q'):
-    while not screen.rstrip().endswith(b'\n') and b'MAPPINGS' not in screen:
-        screen += os.read(terminal, 65536)
-    screen = b''
-    os.write(terminal, key)
-ok(process.wait(timeout=30) == 0, 'seam top: keys', process.returncode)
-os.close(terminal)
+# The screen of seam top, with its keys, in a terminal of 60 columns
+HEAD = re.compile(rb'MAPPINGS  %LIMIT')
+
+
+class Screen:
+    def __init__(self, *options, **environment):
+        self.terminal, end = pty.openpty()
+        self.resize(12, 60)
+        self.process = subprocess.Popen([NOBODY_SEAM, 'top', '-d', '60', *options], stdin=end, stdout=end,
+                                        env=dict(os.environ, TERM='xterm', **environment),
+                                        start_new_session=True)
+        os.close(end)
+        self.all = b''
+        self.first = self.after(b'', HEAD)
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
+
+    def after(self, key, wanted):
+        """The frame that follows a key; what it lacks is waited for."""
+        os.write(self.terminal, key)
+        frame = b''
+        end = time.monotonic() + 20
+        while not re.search(wanted, frame) or not frame.endswith(b'\x1b[J'):
+            ready = select.select([self.terminal], [], [], end - time.monotonic())[0]
+            if not ready:
+                break
+            frame = (frame + os.read(self.terminal, 65536)).split(b'\x1b[H')[-1]
+        self.all += frame
+        return re.sub(rb'\x1b\[[0-9;?]*[A-Za-z]', b'', frame).decode(errors='replace').split('\r\n')
+
+    def end(self, key):
+        os.write(self.terminal, key)
+        status = self.process.wait(timeout=30)
+        rest = os.read(self.terminal, 65536)
+        os.close(self.terminal)
+        return status, rest
+
+
+def column(frame, nr):
+    return [line.split()[nr] for line in frame[3:] if line.strip()]
+
+
+with Hard('limit') as hard:
+    screen = Screen()
+    hard_areas = f'{lines_of(hard.pid):,}'
+    frame = screen.first
+    ok(len(frame) <= 12 and max(map(len, frame)) <= 60 and hard_areas in frame[3].split() and
+       len(frame[3].split()) > 6, 'seam top: a screen that fits, and what the largest is made of', frame)
+    pids = [int(pid) for pid in column(screen.after(b'N', HEAD), 0)]
+    ok(len(pids) > 1 and pids == sorted(pids), 'seam top: N sorts by number', pids)
+    turned = [int(pid) for pid in column(screen.after(b'I', HEAD), 0)]
+    ok(turned == sorted(turned, reverse=True) and turned[0] > pids[0], 'seam top: I turns it round', turned)
+    ok('q F10' in '\n'.join(screen.after(b'h', b'Any key')), 'seam top: h helps')
+    frame = screen.after(b'M', HEAD)
+    ok(len(frame) > 3 and 'Keys' not in frame[0], 'seam top: any key goes back', frame)
+    frame = screen.after(b'IM', HEAD)
+    down = screen.after(b'\x1b[B', HEAD)
+    ok(column(down, 0)[:-1] == column(frame, 0)[1:len(column(down, 0))] or column(down, 0) == column(frame, 0),
+       'seam top: down scrolls by one', frame, down)
+    screen.resize(8, 100)
+    frame = screen.after(b' ', HEAD)
+    ok(len(frame) <= 8 and len(frame[0]) > 60, 'seam top: it follows the size of the terminal', frame)
+    ok(b'\x1b[1m' in screen.all, 'seam top: colours')
+    status, rest = screen.end(b'q')
+    ok(status == 0 and b'\x1b[?1049l' in rest, 'seam top: q gives the screen back', status, rest)
+
+screen = Screen(NO_COLOR='1')
+ok(b'\x1b[1m' not in screen.all, 'seam top: NO_COLOR')
+screen.process.send_signal(signal.SIGTERM)
+ok(screen.end(b'')[0] == 0, 'seam top: a signal ends it in order')
+run = seam('top', '--once', '-n', '3')
+ok('\x1b' not in run.stdout and len(run.stdout.split('\n')) <= 9, 'seam top: no colour in a pipe', run.stdout)
+looks = subprocess.Popen([NOBODY_SEAM, 'top', '-d', '0.1', '-n', '1'], stdout=subprocess.PIPE, text=True)
+titles = [line for line in (looks.stdout.readline() for _ in range(12)) if 'PID' in line]
+looks.kill()
+looks.communicate()
+ok(len(titles) >= 2, 'seam top -d: look after look in a pipe', titles)
 
 if root:
     def drop():
