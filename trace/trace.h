@@ -7,7 +7,7 @@
  *	while ((r = trace_next(t, &event)) > 0) ...
  *	facts = trace_facts(t);
  *
- * Errors are told through struct trace_error: where (line or byte) and what was expected.
+ * Errors are told through struct trace_error: where (the line, of a text) and what was expected.
  */
 #ifndef TRACE_TRACE_H
 #define TRACE_TRACE_H
@@ -55,8 +55,8 @@ struct trace_options {
 };
 
 struct trace_error {
-	uint64_t line, byte; /* 1-based line; 0: not a text */
-	char text[256];	     /* what was found and what was expected */
+	uint64_t line;	/* from 1; 0: not a text */
+	char text[256]; /* what was found and what was expected */
 };
 /* Says what is wrong at @line (0: no line). Returns -EINVAL. */
 int trace_fail(struct trace_error *error, uint64_t line, const char *format, ...)
