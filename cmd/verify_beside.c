@@ -278,6 +278,7 @@ int verify_beside(const struct verify_session *session)
 	struct beside_options beside = {
 		.policy = &session->policy,
 		.host = &run.host,
+		.commit_limit_pages = session->host.options.commit_limit_pages,
 		.max_mismatches = options->stop ? 1 : options->limit,
 	};
 	int status = options->pid

@@ -114,6 +114,7 @@ static int create_space(const struct lane *lane, const struct event *event,
 		options.min_addr = options.min_addr_sysctl = host->min_addr ? host->min_addr
 									    : MIN_ADDR;
 		options.stack_gap = host->stack_gap;
+		options.commit_limit_pages = lane->options->commit_limit_pages;
 		if (!options.max_areas)
 			options.max_areas = host->max_areas;
 		/* what a kernel without a number has is not known: as today's are built */

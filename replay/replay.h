@@ -72,10 +72,11 @@ struct replay_options {
 	unsigned int nr_kernels;
 	enum replay_touch touch;
 	enum replay_layout layout;
-	bool place_recorded; /* no translation: memory lies where it was recorded */
-	bool keep_maps;	     /* of each process at its end */
-	bool guard_markers;  /* remedy: guard pages become markers */
-	uint64_t max_areas;  /* 0: the host's own, or the kernel's default */
+	bool place_recorded;	     /* no translation: memory lies where it was recorded */
+	bool keep_maps;		     /* of each process at its end */
+	bool guard_markers;	     /* remedy: guard pages become markers */
+	uint64_t max_areas;	     /* 0: the host's own, or the kernel's default */
+	uint64_t commit_limit_pages; /* as of struct seam_space_options; 0: not known, no limit */
 	struct trace_options trace;
 	const struct replay_watcher *watcher; /* may be NULL */
 	/* Now and then, with the calls so far; may be NULL. */

@@ -699,6 +699,7 @@ int beside_new(const struct beside_options *options, struct beside **ret_beside)
 		.nr_kernels = 1,
 		.touch = options->eager ? TOUCH_EAGER : TOUCH_RECORDED,
 		.place_recorded = true,
+		.commit_limit_pages = options->commit_limit_pages,
 	};
 	beside->room = LOOK_ROOM;
 	beside->next_anon = FIRST_SEARCHED;
