@@ -38,13 +38,13 @@ static bool journal_grow(struct seam_space *space)
 }
 
 /* Room for two edits more, which is the most that one function here makes. */
-static inline bool journal_room(struct seam_space *space)
+static bool journal_room(struct seam_space *space)
 {
 	return space->journal.nr + 2 <= space->journal.room || journal_grow(space);
 }
 
 /* An edit that the caller describes; it has made sure that there is room. */
-static inline struct edit *journal_add(struct seam_space *space, enum edit_kind kind)
+static struct edit *journal_add(struct seam_space *space, enum edit_kind kind)
 {
 	struct edit *edit = &space->journal.edits[space->journal.nr++];
 
@@ -53,7 +53,7 @@ static inline struct edit *journal_add(struct seam_space *space, enum edit_kind 
 }
 
 /* @pages may be negative. */
-static inline void count_pages(struct seam_totals *totals, uint64_t flags, uint64_t pages)
+static void count_pages(struct seam_totals *totals, uint64_t flags, uint64_t pages)
 {
 	totals->total_pages += pages;
 	if (flags & SEAM_VM_LOCKED)

@@ -967,7 +967,7 @@ struct gap_search {
 };
 
 /* The free range [start, end), cut to what may be used, is large enough. */
-static inline bool gap_fits(struct gap_search *search, uint64_t start, uint64_t end)
+static bool gap_fits(struct gap_search *search, uint64_t start, uint64_t end)
 {
 	search->start = start > search->lo ? start : search->lo;
 	search->end = end < search->hi ? end : search->hi;
@@ -975,8 +975,8 @@ static inline bool gap_fits(struct gap_search *search, uint64_t start, uint64_t 
 }
 
 /* The same, of the range below (leaf, slot). */
-static inline bool leaf_gap_fits(struct gap_search *search, const struct leaf *leaf,
-				 unsigned int slot, uint64_t start, uint64_t end)
+static bool leaf_gap_fits(struct gap_search *search, const struct leaf *leaf, unsigned int slot,
+			  uint64_t start, uint64_t end)
 {
 	search->above = (struct cursor) { .node = (void *)leaf, .slot = slot };
 	return gap_fits(search, start, end);
