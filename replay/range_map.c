@@ -29,7 +29,7 @@ static bool leaf_reaches(const struct range_map *map, size_t leaf, uint64_t addr
 }
 
 /* The first leaf whose last range ends behind @addr; nr_leaves when there is none. */
-static size_t find_leaf(struct range_map *map, uint64_t addr)
+static size_t find_leaf(const struct range_map *map, uint64_t addr)
 {
 	size_t low = 0, high = map->nr_leaves;
 
@@ -44,45 +44,34 @@ static size_t find_leaf(struct range_map *map, uint64_t addr)
 		else
 			low = middle + 1;
 	}
-	if (low < map->nr_leaves)
-		map->last = low;
 	return low;
 }
 
-/* Is the range that was used last the first one that ends behind @addr? */
-static bool is_last(const struct range_map *map, uint64_t addr)
+/*
+ * The first range of a leaf that ends behind @addr; there is one. It is often @likely; else halves
+ * without branches, which could not be predicted.
+ */
+static unsigned int find_slot(const struct range_leaf *leaf, uint64_t addr, unsigned int likely)
 {
-	const struct range_leaf *leaf;
-	unsigned int slot = map->last_slot;
+	const struct range *ranges = leaf->ranges, *from = ranges;
 
-	if (map->last >= map->nr_leaves)
-		return false;
-	leaf = map->leaves[map->last];
-	if (slot >= leaf->nr || leaf->ranges[slot].end <= addr)
-		return false;
-	if (slot)
-		return leaf->ranges[slot - 1].end <= addr;
-	return !map->last || !leaf_reaches(map, map->last - 1, addr);
+	if (likely < leaf->nr && ranges[likely].end > addr &&
+	    (!likely || ranges[likely - 1].end <= addr))
+		return likely;
+	for (unsigned int left = leaf->nr; left > 1; left -= left / 2)
+		from += left / 2 & -(unsigned int)(from[left / 2 - 1].end <= addr);
+	return (unsigned int)(from - ranges);
 }
 
-/* The first range that ends behind @addr. Halves without branches: they could not be predicted. */
+/* The first range that ends behind @addr. */
 static bool find(struct range_map *map, uint64_t addr, struct position *ret)
 {
-	const struct range *ranges, *from;
-	unsigned int left;
-	size_t at;
+	size_t at = find_leaf(map, addr);
 
-	if (is_last(map, addr)) {
-		*ret = (struct position) { .leaf = map->last, .slot = map->last_slot };
-		return true;
-	}
-	at = find_leaf(map, addr);
 	if (at == map->nr_leaves)
 		return false;
-	from = ranges = map->leaves[at]->ranges;
-	for (left = map->leaves[at]->nr; left > 1; left -= left / 2)
-		from += left / 2 & -(unsigned int)(from[left / 2 - 1].end <= addr);
-	map->last_slot = (unsigned int)(from - ranges);
+	map->last_slot = find_slot(map->leaves[at], addr, map->last_slot);
+	map->last = at;
 	*ret = (struct position) { .leaf = at, .slot = map->last_slot };
 	return true;
 }
@@ -316,6 +305,27 @@ static void join(struct range_map *map, struct position at)
 	}
 }
 
+/* Puts in a range before the one at @at, where @above says that there is one; or into a neighbour. */
+static int put(struct range_map *map, struct position at, bool above, const struct range *range)
+{
+	struct range *next = above ? range_at(map, &at) : NULL, *below = NULL;
+	struct position near = at;
+
+	if (step_back(map, &near))
+		below = range_at(map, &near);
+	if (below && below->end == range->start && below->value == range->value) {
+		below->end = range->end;
+		if (next && next->start == range->end)
+			join(map, near);
+		return 0;
+	}
+	if (next && next->start == range->end && next->value == range->value) {
+		next->start = range->start;
+		return 0;
+	}
+	return insert(map, &at, range);
+}
+
 int range_map_set(struct range_map *map, uint64_t start, uint64_t end, uint64_t value)
 {
 	struct range range = { .start = start, .end = end, .value = value };
@@ -325,22 +335,25 @@ int range_map_set(struct range_map *map, uint64_t start, uint64_t end, uint64_t 
 	if (start >= end)
 		return 0;
 	above = find(map, start, &at);
-	if (above && range_at(map, &at)->start == start && range_at(map, &at)->end == end) {
-		range_at(map, &at)->value = value;
-		join(map, at);
-		return 0;
-	}
 	if (above && range_at(map, &at)->start < end) {
-		if (range_map_clear(map, start, end))
-			return -ENOMEM;
-		above = find(map, start, &at);
+		const struct range *old = range_at(map, &at);
+
+		if (old->start == start && old->end == end) {
+			range_at(map, &at)->value = value;
+			join(map, at);
+			return 0;
+		}
+		if (old->start < start && old->end > end) {
+			if (punch(map, &at, start, end))
+				return -ENOMEM;
+			above = find(map, start, &at);
+		} else {
+			above = clear_from(map, &at, start, end);
+		}
 	}
 	if (!above)
 		at = behind_all(map);
-	if (insert(map, &at, &range))
-		return -ENOMEM;
-	join(map, at);
-	return 0;
+	return put(map, at, above, &range);
 }
 
 int range_map_move(struct range_map *map, uint64_t from, uint64_t len, uint64_t to)
