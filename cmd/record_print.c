@@ -74,18 +74,9 @@ static bool range_of(const struct event *event, uint64_t *ret_start, uint64_t *r
 		start = event->arg[2];
 		len = event->arg[3];
 		break;
-	case TRACE_CALL_munmap:
-	case TRACE_CALL_mprotect:
-	case TRACE_CALL_pkey_mprotect:
-	case TRACE_CALL_madvise:
-	case TRACE_CALL_mlock:
-	case TRACE_CALL_mlock2:
-	case TRACE_CALL_munlock:
-	case TRACE_CALL_mbind:
-	case TRACE_CALL_mseal:
-		break;
 	default:
-		return false;
+		if (!trace_call_names_range(event->call))
+			return false;
 	}
 	*ret_start = start;
 	*ret_end = (start + len + mask) & ~mask;

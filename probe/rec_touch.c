@@ -196,16 +196,6 @@ void rec_ask_before(struct rec *rec, const struct rec_task *task, struct rec_cal
 		if (arg[3] & SEAM_MREMAP_FIXED)
 			ask_cuts(rec, task, arg[4], arg[2]);
 		break;
-	case TRACE_CALL_mprotect:
-	case TRACE_CALL_pkey_mprotect:
-	case TRACE_CALL_madvise:
-	case TRACE_CALL_mlock:
-	case TRACE_CALL_mlock2:
-	case TRACE_CALL_munlock:
-	case TRACE_CALL_mseal:
-	case TRACE_CALL_mbind:
-		ask_around(rec, task, arg[0], end_of(arg[0], arg[1]));
-		break;
 	case TRACE_CALL_prctl: /* PR_SET_VMA names memory; all that is left changes no area by range */
 		ask_around(rec, task, arg[2], end_of(arg[2], arg[3]));
 		break;
@@ -217,7 +207,8 @@ void rec_ask_before(struct rec *rec, const struct rec_task *task, struct rec_cal
 		ask_around(rec, task, 0, UINT64_MAX);
 		break;
 	default:
-		break;
+		if (trace_call_names_range(call->call))
+			ask_around(rec, task, arg[0], end_of(arg[0], arg[1]));
 	}
 }
 

@@ -39,15 +39,10 @@ static uint64_t named_end(const struct event *event)
 		return (uint64_t)event->result + event->arg[2];
 	case TRACE_CALL_brk:
 		return (uint64_t)event->result;
-	case TRACE_CALL_munmap:
-	case TRACE_CALL_mprotect:
-	case TRACE_CALL_pkey_mprotect:
-	case TRACE_CALL_madvise:
-	case TRACE_CALL_mlock:
-	case TRACE_CALL_munlock:
-		return addr + event->arg[1] < addr ? 0 : addr + event->arg[1];
 	default:
-		return 0;
+		if (!trace_call_names_range(event->call) || addr + event->arg[1] < addr)
+			return 0;
+		return addr + event->arg[1];
 	}
 }
 

@@ -36,3 +36,21 @@ bool trace_call_counts(unsigned int call)
 	return call < TRACE_CALL_kmmap && call != TRACE_CALL_prlimit &&
 	       call != TRACE_CALL_personality;
 }
+
+bool trace_call_names_range(unsigned int call)
+{
+	switch (call) {
+	case TRACE_CALL_munmap:
+	case TRACE_CALL_mprotect:
+	case TRACE_CALL_pkey_mprotect:
+	case TRACE_CALL_madvise:
+	case TRACE_CALL_mlock:
+	case TRACE_CALL_mlock2:
+	case TRACE_CALL_munlock:
+	case TRACE_CALL_mseal:
+	case TRACE_CALL_mbind:
+		return true;
+	default:
+		return false;
+	}
+}

@@ -63,6 +63,8 @@ int trace_call_args(unsigned int call);
 int trace_call_by_name(const char *name, size_t len); /* -1: not one of ours */
 /* A system call that can change areas, as facts.calls counts; not limits and personality. */
 bool trace_call_counts(unsigned int call);
+/* Do its first two arguments name the range that it works on, address and length? */
+bool trace_call_names_range(unsigned int call);
 
 enum trace_rlimit { TRACE_RLIMIT_AS, TRACE_RLIMIT_DATA, TRACE_RLIMIT_STACK, TRACE_RLIMIT_MEMLOCK };
 

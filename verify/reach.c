@@ -79,15 +79,6 @@ void reach_of(const struct event *call, const struct seam_space *space, struct r
 		add(ret, space, arg[0], arg[1]);
 		add_new(ret, space, call, arg[2], arg[3] & SEAM_MREMAP_FIXED, arg[4]);
 		break;
-	case TRACE_CALL_munmap:
-	case TRACE_CALL_mprotect:
-	case TRACE_CALL_pkey_mprotect:
-	case TRACE_CALL_madvise:
-	case TRACE_CALL_mlock:
-	case TRACE_CALL_mlock2:
-	case TRACE_CALL_munlock:
-	case TRACE_CALL_mseal:
-	case TRACE_CALL_mbind:
 	case TRACE_CALL_remap_file_pages:
 		add(ret, space, arg[0], arg[1]);
 		break;
@@ -111,6 +102,7 @@ void reach_of(const struct event *call, const struct seam_space *space, struct r
 		ret->all = true;
 		break;
 	default:
-		break;
+		if (trace_call_names_range(call->call))
+			add(ret, space, arg[0], arg[1]);
 	}
 }

@@ -264,21 +264,15 @@ static void add_call(struct scene *scene, const struct event *call)
 	case TRACE_CALL_mremap:
 		add_mremap(scene, call);
 		break;
-	case TRACE_CALL_munmap:
-	case TRACE_CALL_mprotect:
-	case TRACE_CALL_pkey_mprotect:
-	case TRACE_CALL_madvise:
-	case TRACE_CALL_mlock:
-	case TRACE_CALL_mlock2:
-	case TRACE_CALL_munlock:
-	case TRACE_CALL_mseal:
-	case TRACE_CALL_mbind:
+	default:
+		if (!trace_call_names_range(call->call)) {
+			/* the heap, segments, userfaultfds: not to be had at will */
+			scene->impossible = true;
+			break;
+		}
 		op = add(scene, call->call);
 		memcpy(op->arg, call->arg, sizeof(op->arg));
 		set_addr(scene, op, 0, call->arg[0]);
-		break;
-	default: /* the heap, segments, userfaultfds: not to be had at will */
-		scene->impossible = true;
 	}
 }
 

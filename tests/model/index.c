@@ -10,6 +10,7 @@
 
 #include "lib/index/index.h"
 #include "lib/index/read.h"
+#include "tests/random.h"
 #include "tests/tap.h"
 
 /* The array under its own names (linear.c): what is used of it here. */
@@ -35,21 +36,7 @@ bool linear_gap_lowest(const struct linear *linear, uint64_t len, uint64_t lo, u
 
 #define PAGE_SHIFT 12
 
-static uint64_t state;
 static bool fail_next;
-
-static uint64_t next_random(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
-static uint64_t below(uint64_t limit)
-{
-	return next_random() % limit;
-}
 
 static void *test_alloc(void *ctx, size_t size)
 {
@@ -180,22 +167,23 @@ static const struct arena arenas[] = {
 
 static uint64_t random_page(const struct arena *arena)
 {
-	return (arena->low >> PAGE_SHIFT) + below(arena->pages);
+	return (arena->low >> PAGE_SHIFT) + random_below(arena->pages);
 }
 
 static struct area random_area(const struct arena *arena)
 {
-	uint64_t start = random_page(arena), pages = 1 + below(arena->largest) % (1 + below(64));
+	uint64_t start = random_page(arena),
+		 pages = 1 + random_below(arena->largest) % (1 + random_below(64));
 
-	if (!below(8))
-		pages = 1 + below(arena->largest);
+	if (!random_below(8))
+		pages = 1 + random_below(arena->largest);
 	return (struct area) {
 		.start = start << PAGE_SHIFT,
 		.end = (start + pages) << PAGE_SHIFT,
-		.pgoff = below(4) ? start : below(1000),
-		.tag = below(10) ? 0 : next_random(),
-		.attr = 1 + (uint32_t)below(9),
-		.anon = (uint32_t)below(3),
+		.pgoff = random_below(4) ? start : random_below(1000),
+		.tag = random_below(10) ? 0 : random_bits(),
+		.attr = 1 + (uint32_t)random_below(9),
+		.anon = (uint32_t)random_below(3),
 	};
 }
 
@@ -214,8 +202,8 @@ static const char *try_insert(struct index *tree, struct linear *array, const st
 
 	if (!is_free(array, area.start, area.end))
 		return NULL;
-	fail_next = !below(4);
-	if (below(2)) {
+	fail_next = !random_below(4);
+	if (random_below(2)) {
 		index_seek(tree, area.start, &cursor);
 		err = index_insert_at(tree, &cursor, &area);
 	} else {
@@ -259,9 +247,9 @@ static const char *try_split(struct index *tree, struct linear *array, const str
 	pages = (area.end - area.start) >> PAGE_SHIFT;
 	if (pages < 2)
 		return NULL;
-	at = area.start + ((1 + below(pages - 1)) << PAGE_SHIFT);
-	pgoff = below(4) ? at >> PAGE_SHIFT : below(1000);
-	fail_next = !below(4);
+	at = area.start + ((1 + random_below(pages - 1)) << PAGE_SHIFT);
+	pgoff = random_below(4) ? at >> PAGE_SHIFT : random_below(1000);
+	fail_next = !random_below(4);
 	if (!index_split(tree, &a, at, pgoff))
 		linear_split(array, &b, at, pgoff);
 	fail_next = false;
@@ -287,16 +275,16 @@ static const char *try_store(struct index *tree, struct linear *array, const str
 	pages = (high - low) >> PAGE_SHIFT;
 	area.start = array->areas[b.slot].start;
 	area.end = array->areas[b.slot].end;
-	if (below(2)) {
-		area.start = low + (below(pages) << PAGE_SHIFT);
-		area.end =
-			area.start + ((1 + below((high - area.start) >> PAGE_SHIFT)) << PAGE_SHIFT);
-	} else if (below(2)) {
-		area.end = below(2) ? high : area.end;
+	if (random_below(2)) {
+		area.start = low + (random_below(pages) << PAGE_SHIFT);
+		area.end = area.start +
+			   ((1 + random_below((high - area.start) >> PAGE_SHIFT)) << PAGE_SHIFT);
+	} else if (random_below(2)) {
+		area.end = random_below(2) ? high : area.end;
 	}
-	if (below(2))
+	if (random_below(2))
 		area.pgoff = area.start >> PAGE_SHIFT;
-	fail_next = !below(4);
+	fail_next = !random_below(4);
 	if (!index_store(tree, &a, &area))
 		linear_store(array, &b, &area);
 	fail_next = false;
@@ -340,13 +328,13 @@ static const char *try_gaps(const struct index *tree, const struct linear *array
 			    const struct arena *arena)
 {
 	uint64_t lo = random_page(arena) << PAGE_SHIFT, hi = random_page(arena) << PAGE_SHIFT;
-	uint64_t len = (1 + below(arena->largest) % (1 + below(2000))) << PAGE_SHIFT;
+	uint64_t len = (1 + random_below(arena->largest) % (1 + random_below(2000))) << PAGE_SHIFT;
 	struct gap a = { 0 }, b = { 0 };
 	bool found;
 
-	if (below(2))
+	if (random_below(2))
 		lo = 0;
-	if (below(2))
+	if (random_below(2))
 		hi = (arena->low + (arena->pages << PAGE_SHIFT)) * 2;
 	found = index_gap_highest(tree, len, lo, hi, &a);
 	if (found != linear_gap_highest(array, len, lo, hi, &b) ||
@@ -362,7 +350,7 @@ static const char *try_gaps(const struct index *tree, const struct linear *array
 static const char *one_call(struct index *tree, struct linear *array, const struct arena *arena,
 			    bool growing)
 {
-	switch (below(9)) {
+	switch (random_below(9)) {
 	case 0:
 	case 1:
 		return try_remove(tree, array, arena);
@@ -476,12 +464,12 @@ static void run_shared(const struct arena *arena, uint64_t calls)
 		for (unsigned int i = 0; i < 8 && !wrong; i++, read++)
 			wrong = read_state(&tree, &kept[i % NR_KEPT], arena,
 					   i % NR_KEPT == last && !tree.history->blind);
-		if (!wrong && !below(50)) {
+		if (!wrong && !random_below(50)) {
 			wrong = recover(&tree, &array, &kept[last]);
 			kept[last].at = index_read_begin(tree.history);
 			recovered++;
 		}
-		if (!wrong && !below(below(100) ? 6 : 400)) {
+		if (!wrong && !random_below(random_below(100) ? 6 : 400)) {
 			index_commit(&tree);
 			last = (last + 1) % NR_KEPT;
 			keep_state(&kept[last], &tree, &array);
@@ -530,7 +518,7 @@ int main(int argc, char **argv)
 {
 	uint64_t calls = argc > 1 ? strtoull(argv[1], NULL, 0) : 40000;
 
-	state = argc > 2 ? strtoull(argv[2], NULL, 0) : 88172645463325252;
+	random_state = argc > 2 ? strtoull(argv[2], NULL, 0) : 88172645463325252;
 	for (size_t i = 0; i < sizeof(arenas) / sizeof(arenas[0]); i++)
 		run(&arenas[i], calls);
 	for (size_t i = 0; i < sizeof(arenas) / sizeof(arenas[0]); i++)

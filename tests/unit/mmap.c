@@ -160,91 +160,87 @@ static void flags(void)
 	}
 }
 
+static const struct seam_file directory = { .id = 9, .traits = SEAM_FILE_READ | SEAM_FILE_NO_MMAP };
+static const struct seam_file noexec = { .id = 10, .traits = SEAM_FILE_READ | SEAM_FILE_NOEXEC };
+static const struct seam_file sealed = { .id = 11,
+					 .traits = SEAM_FILE_READ | SEAM_FILE_WRITE,
+					 .seals = 0x8 };
+
 /* One call, everything wrong that stands in the row; the first test that fails decides. */
+static const struct {
+	struct seam_mmap args;
+	int err;
+	const char *what;
+} refused[] = {
+	{ { .len = 0, .flags = SEAM_MAP_PRIVATE }, -SEAM_EBADF, "no file, length 0" },
+	{ { .len = 0, .flags = ANON }, -SEAM_EINVAL, "length 0" },
+	{ { .len = UINT64_MAX, .flags = ANON }, -SEAM_ENOMEM, "a length that wraps" },
+	{ { .len = PAGE, .flags = ANON, .pgoff = UINT64_MAX },
+	  -SEAM_EOVERFLOW,
+	  "an offset that wraps" },
+	{ { .len = UINT64_C(1) << 60, .flags = ANON }, -SEAM_ENOMEM, "too long" },
+	{ { .addr = AT(0) + 1, .len = PAGE, .flags = ANON | FIXED },
+	  -SEAM_EINVAL,
+	  "fixed, not aligned" },
+	{ { .addr = 0, .len = PAGE, .flags = SEAM_MAP_ANONYMOUS | FIXED },
+	  -SEAM_EPERM,
+	  "below vm.mmap_min_addr, of no type" },
+	{ { .addr = AT(0), .len = PAGE, .flags = SEAM_MAP_FIXED_NOREPLACE },
+	  -SEAM_EBADF,
+	  "no file for a place that is taken" },
+	{ { .addr = AT(0), .len = PAGE, .flags = ANON | SEAM_MAP_FIXED_NOREPLACE },
+	  -SEAM_EEXIST,
+	  "a place that is taken" },
+	{ { .len = PAGE, .flags = SEAM_MAP_ANONYMOUS }, -SEAM_EINVAL, "no type" },
+	{ { .len = PAGE, .flags = SEAM_MAP_SHARED_VALIDATE | SEAM_MAP_ANONYMOUS },
+	  -SEAM_EINVAL,
+	  "validated, anonymous" },
+	{ { .len = PAGE, .flags = SEAM_MAP_SHARED | SEAM_MAP_ANONYMOUS | SEAM_MAP_GROWSDOWN },
+	  -SEAM_EINVAL,
+	  "shared, growing" },
+	{ { .len = PAGE, .prot = RW, .flags = SEAM_MAP_SHARED, .file = &readable },
+	  -SEAM_EACCES,
+	  "writing to a file open for reading" },
+	{ { .len = PAGE,
+	    .prot = R,
+	    .flags = SEAM_MAP_SHARED_VALIDATE | SEAM_MAP_SYNC,
+	    .file = &readable },
+	  -SEAM_EOPNOTSUPP,
+	  "validated, a flag that is not known" },
+	{ { .len = PAGE, .prot = R, .flags = SEAM_MAP_PRIVATE, .file = &directory },
+	  -SEAM_ENODEV,
+	  "a directory" },
+	{ { .len = PAGE, .prot = R | SEAM_PROT_EXEC, .flags = SEAM_MAP_PRIVATE, .file = &noexec },
+	  -SEAM_EPERM,
+	  "executable, mounted noexec" },
+	{ { .len = PAGE, .prot = RW, .flags = SEAM_MAP_SHARED, .file = &sealed },
+	  -SEAM_EPERM,
+	  "writing to a sealed memfd" },
+	{ { .len = PAGE,
+	    .prot = R,
+	    .flags = SEAM_MAP_PRIVATE | SEAM_MAP_GROWSDOWN,
+	    .file = &readable },
+	  -SEAM_EINVAL,
+	  "a file that grows" },
+	{ { .len = PAGE, .flags = ANON, .place = 1, .at = AT(0) },
+	  -SEAM_EINVAL,
+	  "a given place that is taken" },
+};
+
 static void errors(void)
 {
-	static const struct seam_file directory = { .id = 9,
-						    .traits = SEAM_FILE_READ | SEAM_FILE_NO_MMAP };
-	static const struct seam_file noexec = { .id = 10,
-						 .traits = SEAM_FILE_READ | SEAM_FILE_NOEXEC };
-	static const struct seam_file sealed = { .id = 11,
-						 .traits = SEAM_FILE_READ | SEAM_FILE_WRITE,
-						 .seals = 0x8 };
-	const uint32_t shared = SEAM_MAP_SHARED | SEAM_MAP_ANONYMOUS;
-	const struct {
-		struct seam_mmap args;
-		int err;
-		const char *what;
-	} rows[] = {
-		{ { .len = 0, .flags = SEAM_MAP_PRIVATE }, -SEAM_EBADF, "no file, length 0" },
-		{ { .len = 0, .flags = ANON }, -SEAM_EINVAL, "length 0" },
-		{ { .len = UINT64_MAX, .flags = ANON }, -SEAM_ENOMEM, "a length that wraps" },
-		{ { .len = PAGE, .flags = ANON, .pgoff = UINT64_MAX },
-		  -SEAM_EOVERFLOW,
-		  "an offset that wraps" },
-		{ { .len = UINT64_C(1) << 60, .flags = ANON }, -SEAM_ENOMEM, "too long" },
-		{ { .addr = AT(0) + 1, .len = PAGE, .flags = ANON | FIXED },
-		  -SEAM_EINVAL,
-		  "fixed, not aligned" },
-		{ { .addr = 0, .len = PAGE, .flags = SEAM_MAP_ANONYMOUS | FIXED },
-		  -SEAM_EPERM,
-		  "below vm.mmap_min_addr, of no type" },
-		{ { .addr = AT(0), .len = PAGE, .flags = SEAM_MAP_FIXED_NOREPLACE },
-		  -SEAM_EBADF,
-		  "no file for a place that is taken" },
-		{ { .addr = AT(0), .len = PAGE, .flags = ANON | SEAM_MAP_FIXED_NOREPLACE },
-		  -SEAM_EEXIST,
-		  "a place that is taken" },
-		{ { .len = PAGE, .flags = SEAM_MAP_ANONYMOUS }, -SEAM_EINVAL, "no type" },
-		{ { .len = PAGE, .flags = SEAM_MAP_SHARED_VALIDATE | SEAM_MAP_ANONYMOUS },
-		  -SEAM_EINVAL,
-		  "validated, anonymous" },
-		{ { .len = PAGE, .flags = shared | SEAM_MAP_GROWSDOWN },
-		  -SEAM_EINVAL,
-		  "shared, growing" },
-		{ { .len = PAGE, .prot = RW, .flags = SEAM_MAP_SHARED, .file = &readable },
-		  -SEAM_EACCES,
-		  "writing to a file open for reading" },
-		{ { .len = PAGE,
-		    .prot = R,
-		    .flags = SEAM_MAP_SHARED_VALIDATE | SEAM_MAP_SYNC,
-		    .file = &readable },
-		  -SEAM_EOPNOTSUPP,
-		  "validated, a flag that is not known" },
-		{ { .len = PAGE, .prot = R, .flags = SEAM_MAP_PRIVATE, .file = &directory },
-		  -SEAM_ENODEV,
-		  "a directory" },
-		{ { .len = PAGE,
-		    .prot = R | SEAM_PROT_EXEC,
-		    .flags = SEAM_MAP_PRIVATE,
-		    .file = &noexec },
-		  -SEAM_EPERM,
-		  "executable, mounted noexec" },
-		{ { .len = PAGE, .prot = RW, .flags = SEAM_MAP_SHARED, .file = &sealed },
-		  -SEAM_EPERM,
-		  "writing to a sealed memfd" },
-		{ { .len = PAGE,
-		    .prot = R,
-		    .flags = SEAM_MAP_PRIVATE | SEAM_MAP_GROWSDOWN,
-		    .file = &readable },
-		  -SEAM_EINVAL,
-		  "a file that grows" },
-		{ { .len = PAGE, .flags = ANON, .place = 1, .at = AT(0) },
-		  -SEAM_EINVAL,
-		  "a given place that is taken" },
-	};
 	struct seam_space_options options = space_options("linux-6.18.44");
 
 	options.may = 0;
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		struct seam_space *space = space_new(&options);
 		uint64_t addr;
 		int err;
 
 		map(space, 0, 1, RW, 0);
-		err = seam_space_mmap(space, &rows[i].args, &addr);
-		ok(err == rows[i].err && !strcmp(shape_of(space, 0), "0-1rw"), "%s: %d",
-		   rows[i].what, err);
+		err = seam_space_mmap(space, &refused[i].args, &addr);
+		ok(err == refused[i].err && !strcmp(shape_of(space, 0), "0-1rw"), "%s: %d",
+		   refused[i].what, err);
 		seam_space_destroy(space);
 	}
 }
