@@ -118,6 +118,16 @@ static void print_changes(const struct beside_result *result, FILE *out)
 		fputc('\n', out);
 }
 
+static void print_unchecked(const struct beside_result *result, FILE *out)
+{
+	if (!result->overlapped && !result->not_modelled && !result->unseen)
+		return;
+	fprintf(out,
+		"not checked: %" PRIu64 " that ran at the same time, %" PRIu64
+		" that the model does not know, %" PRIu64 " whose map could not be seen\n",
+		result->overlapped, result->not_modelled, result->unseen);
+}
+
 static void print_text(const struct beside_run *run, FILE *out)
 {
 	const struct beside_result *result = run->result;
@@ -132,12 +142,9 @@ static void print_text(const struct beside_run *run, FILE *out)
 		counted(processes, run->recorded.processes, "process", "processes"),
 		session->host.release, session->policy.name, seam_policy_vector(&session->policy),
 		counted(mismatches, result->nr_mismatches, "mismatch", "mismatches"));
-	fprintf(out,
-		"%" PRIu64 " of them undetermined; not checked: %" PRIu64
-		" that ran at the same time, %" PRIu64
-		" that the model does not know; the whole map compared %s\n",
-		result->undetermined, result->overlapped, result->not_modelled,
-		counted(whole, result->whole, "time", "times"));
+	fprintf(out, "%" PRIu64 " of them undetermined; the whole map compared %s\n",
+		result->undetermined, counted(whole, result->whole, "time", "times"));
+	print_unchecked(result, out);
 	if (result->ended)
 		fputs("nothing was compared after the last mismatch\n", out);
 	if (!session->options->pid)
@@ -194,6 +201,7 @@ static void print_json(const struct beside_run *run, FILE *out)
 	json_uint(&json, "told", result->told);
 	json_uint(&json, "overlapped", result->overlapped);
 	json_uint(&json, "not_modelled", result->not_modelled);
+	json_uint(&json, "unseen", result->unseen);
 	json_uint(&json, "whole_maps", result->whole);
 	json_uint(&json, "processes", run->recorded.processes);
 	json_uint(&json, "threads", run->recorded.threads);

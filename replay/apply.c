@@ -128,6 +128,7 @@ static void (*const calls[TRACE_NR_CALLS])(struct call *call) = {
 	[TRACE_CALL_brk] = call_brk,
 	[TRACE_CALL_mseal] = call_mseal,
 	[TRACE_CALL_mbind] = call_mbind,
+	[TRACE_CALL_set_mempolicy] = call_set_mempolicy,
 	[TRACE_CALL_prctl] = call_prctl,
 	[TRACE_CALL_uffd_ioctl] = call_uffd_ioctl,
 	[TRACE_CALL_shmat] = call_shmat,

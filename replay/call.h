@@ -64,6 +64,7 @@ void call_mlockall(struct call *call);
 void call_munlockall(struct call *call);
 void call_mseal(struct call *call);
 void call_mbind(struct call *call);
+void call_set_mempolicy(struct call *call);
 void call_prctl(struct call *call);
 void call_uffd_ioctl(struct call *call);
 void call_brk(struct call *call);

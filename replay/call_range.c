@@ -7,6 +7,7 @@
 #define PR_SET_THP_DISABLE 41
 #define PR_SET_MDWE 65
 #define PR_MDWE_REFUSE_EXEC_GAIN 1
+#define PR_SET_MEMORY_MERGE 67
 #define UFFD_REGISTER 0xaa00
 #define UFFD_UNREGISTER 0xaa01
 
@@ -111,6 +112,12 @@ void call_mbind(struct call *call)
 	call_over_range(call, call->arg[0], call->arg[1], bind, NEEDS_MEM);
 }
 
+/* The policy of a task: no area takes it over (6.18 mm/mempolicy.c do_set_mempolicy). */
+void call_set_mempolicy(struct call *call)
+{
+	call_finish(call, call->known ? call->event->result : 0);
+}
+
 static int set_name(struct call *call, uint64_t at, uint64_t len)
 {
 	return seam_space_set_name(call->space, at, len, (uint32_t)call->arg[4]);
@@ -135,11 +142,15 @@ static void call_set_vma(struct call *call)
 		call_pass(call);
 }
 
-/* What the kernel answers is taken; these have no effect on the areas that are there. */
+/* What a process changes of its own nature. Whether it may is for the kernel to say. */
 static void call_set_nature(struct call *call)
 {
-	if (call->arg[0] == PR_SET_MDWE && call->arg[1] & PR_MDWE_REFUSE_EXEC_GAIN && call->worked)
+	bool works = call->worked || !call->known;
+
+	if (call->arg[0] == PR_SET_MDWE && call->arg[1] & PR_MDWE_REFUSE_EXEC_GAIN && works)
 		seam_space_set_flags(call->space, SEAM_SPACE_MDWE, 0);
+	else if (call->arg[0] == PR_SET_MEMORY_MERGE && works)
+		call_check(call, seam_space_set_memory_merge(call->space, !!call->arg[1]));
 	call_finish(call, call->known ? call->event->result : 0);
 }
 
@@ -150,6 +161,7 @@ void call_prctl(struct call *call)
 		call_set_vma(call);
 		break;
 	case PR_SET_MDWE:
+	case PR_SET_MEMORY_MERGE:
 	case PR_SET_THP_DISABLE:
 		call_set_nature(call);
 		break;

@@ -473,6 +473,7 @@ static void judge(struct check *check, const struct record_stop *stop)
 	int r;
 
 	if (check->compared < 0) { /* it is being killed */
+		beside->result.unseen++;
 		close_look(mm);
 		return;
 	}
@@ -530,6 +531,8 @@ static void take_call(struct beside *beside, const struct event *call,
 	} else if (check.mm->can_look) {
 		compare_call(&check);
 		judge(&check, stop);
+	} else {
+		beside->result.unseen++;
 	}
 }
 

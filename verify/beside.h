@@ -44,10 +44,11 @@ struct beside_result {
 	uint64_t checked;      /* of these: result and areas compared */
 	uint64_t undetermined; /* of the checked: see verify/history.h */
 	uint64_t told; /* of the checked: hung on what was touched, which the kernel told (BPF) */
-	uint64_t overlapped; /* not checked: they ran at the same time in one space */
-	uint64_t
-		not_modelled; /* not checked: the model does not know the call; its effect is taken over */
-	uint64_t whole; /* comparisons of whole maps */
+	/* not checked: */
+	uint64_t overlapped;   /* they ran at the same time in one space */
+	uint64_t not_modelled; /* the model does not know the call; its effect is taken over */
+	uint64_t unseen;       /* the map could not be looked at */
+	uint64_t whole;	       /* comparisons of whole maps */
 	uint64_t nr_mismatches;
 	struct beside_mismatch *mismatch[BESIDE_KEPT];
 	unsigned int nr_kept;
