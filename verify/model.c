@@ -253,84 +253,71 @@ static int64_t detach(struct seam_space *space, const struct model_files *files,
 	return file ? 0 : -SEAM_EINVAL;
 }
 
+/* The result of a call; *ret_known is false when it is none of the model's. */
+static int64_t result_of(struct seam_space *space, struct model_files *files, unsigned int call,
+			 const uint64_t *a, const struct outcome *real, bool *ret_known)
+{
+	*ret_known = true;
+	switch (call) {
+	case TRACE_CALL_mmap:
+		return map(space, files, a, real);
+	case TRACE_CALL_munmap:
+		return seam_space_munmap(space, a[0], a[1]);
+	case TRACE_CALL_mprotect:
+		return seam_space_mprotect(space, a[0], a[1], (uint32_t)a[2], -1);
+	case TRACE_CALL_pkey_mprotect:
+		return protect_with_key(space, files, a);
+	case TRACE_CALL_mremap:
+		return remap(space, a);
+	case TRACE_CALL_madvise:
+		return seam_space_madvise(space, a[0], a[1], (int)a[2]);
+	case TRACE_CALL_mlock:
+		return seam_space_mlock(space, a[0], a[1], 0);
+	case TRACE_CALL_mlock2:
+		return seam_space_mlock(space, a[0], a[1], (uint32_t)a[2]);
+	case TRACE_CALL_munlock:
+		return seam_space_munlock(space, a[0], a[1]);
+	case TRACE_CALL_mlockall:
+		return seam_space_mlockall(space, (uint32_t)a[0]);
+	case TRACE_CALL_munlockall:
+		return seam_space_munlockall(space);
+	case TRACE_CALL_brk:
+		return set_break(space, a[0]);
+	case TRACE_CALL_mseal:
+		return seam_space_mseal(space, a[0], a[1], a[2]);
+	case TRACE_CALL_rlimit:
+		return set_limit(space, a[0], a[1]);
+	case TRACE_CALL_mbind:
+		return seam_space_mbind(space, a[0], a[1], policy_value(a[2], a[3]));
+	case TRACE_CALL_set_mempolicy:
+		return a[0] <= MPOL_LOCAL ? 0 : -SEAM_EINVAL;
+	case TRACE_CALL_remap_file_pages:
+		return seam_space_remap_file_pages(space, a[0], a[1], (uint32_t)a[2], a[3],
+						   (uint32_t)a[4]);
+	case TRACE_CALL_prctl:
+		return set_process(space, a);
+	case TRACE_CALL_uffd_ioctl:
+		return uffd_call(space, a);
+	case TRACE_CALL_shmat:
+		return attach(space, files, a);
+	case TRACE_CALL_shmdt:
+		return detach(space, files, a[0]);
+	default:
+		*ret_known = false;
+		return 0;
+	}
+}
+
 bool model_call(struct seam_space *space, struct model_files *files, const struct op *op,
 		const uint64_t *a, const struct outcome *real, struct outcome *ret_outcome)
 {
-	int64_t result;
+	bool known;
 
 	*ret_outcome = (struct outcome) { 0 };
-	switch (op->call) {
-	case TRACE_CALL_mmap:
-		result = map(space, files, a, real);
-		break;
-	case TRACE_CALL_munmap:
-		result = seam_space_munmap(space, a[0], a[1]);
-		break;
-	case TRACE_CALL_mprotect:
-		result = seam_space_mprotect(space, a[0], a[1], (uint32_t)a[2], -1);
-		break;
-	case TRACE_CALL_pkey_mprotect:
-		result = protect_with_key(space, files, a);
-		break;
-	case TRACE_CALL_mremap:
-		result = remap(space, a);
-		break;
-	case TRACE_CALL_madvise:
-		result = seam_space_madvise(space, a[0], a[1], (int)a[2]);
-		break;
-	case TRACE_CALL_mlock:
-		result = seam_space_mlock(space, a[0], a[1], 0);
-		break;
-	case TRACE_CALL_mlock2:
-		result = seam_space_mlock(space, a[0], a[1], (uint32_t)a[2]);
-		break;
-	case TRACE_CALL_munlock:
-		result = seam_space_munlock(space, a[0], a[1]);
-		break;
-	case TRACE_CALL_mlockall:
-		result = seam_space_mlockall(space, (uint32_t)a[0]);
-		break;
-	case TRACE_CALL_munlockall:
-		result = seam_space_munlockall(space);
-		break;
-	case TRACE_CALL_brk:
-		result = set_break(space, a[0]);
-		break;
-	case TRACE_CALL_mseal:
-		result = seam_space_mseal(space, a[0], a[1], a[2]);
-		break;
-	case TRACE_CALL_rlimit:
-		result = set_limit(space, a[0], a[1]);
-		break;
-	case TRACE_CALL_mbind:
-		result = seam_space_mbind(space, a[0], a[1], policy_value(a[2], a[3]));
-		break;
-	case TRACE_CALL_set_mempolicy:
-		result = a[0] <= MPOL_LOCAL ? 0 : -SEAM_EINVAL;
-		break;
-	case TRACE_CALL_remap_file_pages:
-		result = seam_space_remap_file_pages(space, a[0], a[1], (uint32_t)a[2], a[3],
-						     (uint32_t)a[4]);
-		break;
-	case TRACE_CALL_prctl:
-		result = set_process(space, a);
-		break;
-	case TRACE_CALL_uffd_ioctl:
-		result = uffd_call(space, a);
-		break;
-	case TRACE_CALL_shmat:
-		result = attach(space, files, a);
-		break;
-	case TRACE_CALL_shmdt:
-		result = detach(space, files, a[0]);
-		break;
-	case TRACE_CALL_touch:
-	case TRACE_CALL_rtouch:
+	if (op->call == TRACE_CALL_touch || op->call == TRACE_CALL_rtouch) {
 		touch(space, op, a, real, ret_outcome);
 		return true;
-	default:
-		return false;
 	}
-	ret_outcome->result = result;
-	return true;
+	ret_outcome->result = result_of(space, files, op->call, a, real, &known);
+	return known;
 }
