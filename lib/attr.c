@@ -144,6 +144,17 @@ void attr_destroy(struct attrs *attrs, const struct seam_alloc *alloc)
 	memset(attrs, 0, sizeof(*attrs));
 }
 
+bool attr_copy(struct attrs *to, const struct attrs *from, const struct seam_alloc *alloc)
+{
+	bool shared = to->shared;
+
+	*to = *from;
+	to->shared = shared;
+	to->buckets = NULL;
+	return table_copy(alloc, (void **)&to->slots, from->slots) &&
+	       table_copy(alloc, (void **)&to->buckets, from->buckets);
+}
+
 void attr_recount_begin(struct attrs *attrs)
 {
 	attrs->nr_buckets = (uint32_t)(table_bytes(attrs->buckets) / sizeof(*attrs->buckets));

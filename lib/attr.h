@@ -56,7 +56,9 @@ static inline void attr_hold(struct attrs *attrs, uint32_t id)
 void attr_drop(struct attrs *attrs, uint32_t id);
 /* Forgets the sets that no area has. At the end of a call. */
 void attr_sweep(struct attrs *attrs);
-/* After a fork in mid-call: begin, attr_hold for each area, end. */
+/* The same sets with the same numbers and counts. False: no memory; fit to be destroyed. */
+bool attr_copy(struct attrs *to, const struct attrs *from, const struct seam_alloc *alloc);
+/* Counting anew whose areas are known: begin, attr_hold for each area, end. */
 void attr_recount_begin(struct attrs *attrs);
 void attr_recount_end(struct attrs *attrs);
 void attr_destroy(struct attrs *attrs, const struct seam_alloc *alloc);

@@ -7,15 +7,6 @@
 #include "lib/steps/steps.h"
 #include "lib/table.h"
 
-/* A table of one's own; NULL of NULL. False: no memory. */
-static bool copy_table(const struct seam_alloc *alloc, void *ret_entries, const void *entries)
-{
-	void *copy = entries ? table_copy(alloc, entries) : NULL;
-
-	memcpy(ret_entries, &copy, sizeof(copy));
-	return copy || !entries;
-}
-
 /* Counts of other spaces' areas stay in it: what is reused and what not must not depend on us. */
 static bool copy_family(struct seam_space *copy, const struct family *from)
 {
@@ -30,26 +21,16 @@ static bool copy_family(struct seam_space *copy, const struct family *from)
 
 	family->next_serial = from->next_serial;
 	family->next_object = from->next_object;
-	return copy_table(&family->alloc, &family->links, from->links);
-}
-
-static bool copy_attrs(struct seam_space *copy, const struct attrs *from)
-{
-	struct attrs *attrs = &copy->attrs;
-
-	*attrs = *from;
-	attrs->slots = NULL;
-	attrs->buckets = NULL;
-	return copy_table(&copy->alloc, &attrs->slots, from->slots) &&
-	       copy_table(&copy->alloc, &attrs->buckets, from->buckets);
+	return table_copy(&family->alloc, (void **)&family->links, from->links);
 }
 
 /* All that has a size, of a space that is a bitwise copy of @from without pointers of its own. */
 static bool copy_parts(struct seam_space *copy, const struct seam_space *from)
 {
-	if (!copy_family(copy, from->family) || !copy_attrs(copy, &from->attrs) ||
-	    !copy_table(&copy->alloc, &copy->adopted, from->adopted) ||
-	    index_copy(&copy->index, &from->index))
+	if (!copy_family(copy, from->family) ||
+	    !attr_copy(&copy->attrs, &from->attrs, &copy->alloc) ||
+	    !table_copy(&copy->alloc, (void **)&copy->adopted, from->adopted) ||
+	    index_copy(&copy->index, &from->index, true))
 		return false;
 	if (from->history && space_init_readers(copy))
 		return false;

@@ -258,10 +258,9 @@ SEAM_EXPORT int seam_space_fork(struct seam_space *parent, struct seam_space **r
 	if (!child)
 		return -SEAM_EALLOC;
 	inherit(child, parent);
-	err = init_extras(child);
-	if (err) {
+	if (child->flags & SEAM_SPACE_COUNT_STEPS && steps_init(child)) {
 		seam_space_destroy(child);
-		return err;
+		return -SEAM_EALLOC;
 	}
 	/* a child that cannot be made whole is dropped whole */
 	call_begin(child);
@@ -269,6 +268,9 @@ SEAM_EXPORT int seam_space_fork(struct seam_space *parent, struct seam_space **r
 	if (child->no_memory)
 		err = -SEAM_EALLOC;
 	err = call_end(child, err);
+	/* nobody reads it before it is whole */
+	if (!err && child->flags & SEAM_SPACE_READERS)
+		err = space_init_readers(child);
 	if (err) {
 		seam_space_destroy(child);
 		return err;

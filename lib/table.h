@@ -42,18 +42,23 @@ static inline void *table_new(const struct seam_alloc *alloc, size_t bytes)
 	return table->entries;
 }
 
-/* A table of its own with the same entries. NULL: no memory. */
-static inline void *table_copy(const struct seam_alloc *alloc, const void *entries)
+/* A table of its own with the same entries, NULL for NULL. False: no memory, and *ret_copy NULL. */
+static inline bool table_copy(const struct seam_alloc *alloc, void **ret_copy, const void *entries)
 {
 	size_t bytes = table_bytes(entries);
-	struct table *table = alloc->alloc(alloc->ctx, sizeof(*table) + bytes);
+	struct table *table;
 
+	*ret_copy = NULL;
+	if (!entries)
+		return true;
+	table = alloc->alloc(alloc->ctx, sizeof(*table) + bytes);
 	if (!table)
-		return NULL;
+		return false;
 	table->older = NULL;
 	table->bytes = bytes;
 	memcpy(table->entries, entries, bytes);
-	return table->entries;
+	*ret_copy = table->entries;
+	return true;
 }
 
 /* An entry is about to become another one: what readers have of it counts no more. */

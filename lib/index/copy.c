@@ -12,7 +12,7 @@ static bool copy_cold(struct index *to, uint64_t **ret_array, const uint64_t *fr
 	return *ret_array || !from;
 }
 
-static struct index_node *copy_leaf(struct index *to, const struct leaf *from)
+static struct index_node *copy_leaf(struct index *to, const struct leaf *from, bool with_anon)
 {
 	struct leaf *leaf = block_cut(to, POOL_LEAF);
 
@@ -24,6 +24,8 @@ static struct index_node *copy_leaf(struct index *to, const struct leaf *from)
 	if (to->last)
 		to->last->next = leaf;
 	to->last = leaf;
+	if (!with_anon)
+		memset(leaf->anon, 0, sizeof(leaf->anon));
 	if (!copy_cold(to, &leaf->pgoff, from->pgoff) || !copy_cold(to, &leaf->tag, from->tag))
 		return NULL;
 	return &leaf->node;
@@ -42,10 +44,10 @@ static struct index_node *copy_inner(struct index *to, const struct inner *from)
 
 /* What stands in the parent's slot, an original, gives way to a copy. NULL: no memory. */
 static struct index_node *copy_into(struct index *to, struct inner *parent, unsigned int slot,
-				    const struct index_node *from)
+				    const struct index_node *from, bool with_anon)
 {
 	struct index_node *node = from->level ? copy_inner(to, (const struct inner *)from)
-					      : copy_leaf(to, (const struct leaf *)from);
+					      : copy_leaf(to, (const struct leaf *)from, with_anon);
 
 	if (!node)
 		return NULL;
@@ -58,15 +60,13 @@ static struct index_node *copy_into(struct index *to, struct inner *parent, unsi
 	return node;
 }
 
-int index_copy(struct index *to, const struct index *from)
+int index_copy(struct index *to, const struct index *from, bool with_anon)
 {
 	struct index_node *node;
 
-	to->nr = from->nr;
-	to->height = from->height;
 	if (!from->root)
 		return 0;
-	node = copy_into(to, NULL, 0, from->root);
+	node = copy_into(to, NULL, 0, from->root, with_anon);
 	while (node) {
 		struct inner *parent = (struct inner *)node;
 		unsigned int slot = 0;
@@ -78,10 +78,23 @@ int index_copy(struct index *to, const struct index *from)
 				slot = node->slot + 1u;
 				node = &parent->node;
 			} while (parent && slot == node->nr);
-			if (!parent)
+			if (!parent) {
+				to->nr = from->nr;
+				to->height = from->height;
 				return 0;
+			}
 		}
-		node = copy_into(to, parent, slot, parent->child[slot]);
+		node = copy_into(to, parent, slot, parent->child[slot], with_anon);
 	}
+	index_destroy(to);
 	return -SEAM_EALLOC;
+}
+
+void index_set_identities(struct index *index, const struct cursor *cursor, uint32_t attr,
+			  uint32_t anon)
+{
+	struct leaf *leaf = cursor->node;
+
+	leaf->attr[cursor->slot] = attr;
+	leaf->anon[cursor->slot] = anon;
 }

@@ -46,8 +46,14 @@ void index_init(struct index *index, const struct seam_alloc *alloc, unsigned in
 void index_destroy(struct index *index);
 /* From now on there may be readers beside the writer (lib/index/read.h). -SEAM_EALLOC. */
 int index_share(struct index *index);
-/* The areas of @from for the empty @to, which is of no use but to be destroyed after -SEAM_EALLOC. */
-int index_copy(struct index *to, const struct index *from);
+/*
+ * The areas of @from for the empty @to, with their anon numbers or with 0. -SEAM_EALLOC, and @to is
+ * empty.
+ */
+int index_copy(struct index *to, const struct index *from, bool with_anon);
+/* Gives the area under the cursor other identities. Of an index that nobody reads yet. */
+void index_set_identities(struct index *index, const struct cursor *cursor, uint32_t attr,
+			  uint32_t anon);
 /* Ends a call: readers see what has changed since the last one ended. */
 void index_commit(struct index *index);
 /*
