@@ -17,7 +17,7 @@ struct cmd {
 	const char *name;
 	const char *synopsis; /* behind "seam VERB " */
 	const char *summary;  /* one line for the list of verbs; NULL: it is not listed */
-	const char *about;    /* what help says before the options, or NULL */
+	const char *about;    /* what help says before the options, or NULL; a line a paragraph */
 	const char *notes;    /* and behind them */
 	const struct cmd_option *options;
 	bool options_first;		   /* none behind the first operand: those are its own */

@@ -236,7 +236,7 @@ const struct cmd cmd_cost = {
 	.name = "cost",
 	.synopsis = "[options]",
 	.summary = "what a mapping costs on this machine: fork, exit, exec, reading, memory",
-	.about = "Takes some two seconds.\n",
+	.about = "Takes some two seconds.",
 	.options = known_options,
 	.run = run,
 };

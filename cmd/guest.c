@@ -83,8 +83,8 @@ static int run_guest(int argc, char **argv)
 const struct cmd cmd_guest = {
 	.name = "guest",
 	.synopsis = "--image BZIMAGE [options] [--] VERB ARGS [++ VERB ARGS]...",
-	.about = "runs verbs under another kernel, in a virtual machine (QEMU) with seam as its "
-		 "init\n",
+	.about = "runs verbs under another kernel, in a virtual machine (QEMU) with "
+		 "seam as its init",
 	.options = known_options,
 	.options_first = true,
 	.run = run_guest,

@@ -321,7 +321,8 @@ const struct cmd cmd_kernels = {
 	.name = "kernels",
 	.synopsis = "[--probe | --diff A B] [--json] [-o FILE]",
 	.summary = "the known policies and where they differ",
-	.about = "Without options: every policy, and what changed against the one before.\n",
+	.about = "Without options: every policy, and what changed against the one "
+		 "before.",
 	.options = known_options,
 	.run = run_kernels,
 };

@@ -129,11 +129,15 @@ static int print_help(const char *verb)
 	if (cmd->summary)
 		printf("seam %s: %s\n\n", cmd->name, cmd->summary);
 	printf("usage: seam %s %s\n\n", cmd->name, cmd->synopsis);
-	if (cmd->about)
-		printf("%s\n", cmd->about);
+	if (cmd->about) {
+		options_print_text(cmd->about, stdout);
+		putchar('\n');
+	}
 	options_print(cmd->options, stdout);
-	if (cmd->notes)
-		printf("\n%s", cmd->notes);
+	if (cmd->notes) {
+		putchar('\n');
+		options_print_text(cmd->notes, stdout);
+	}
 	return EXIT_DONE;
 }
 

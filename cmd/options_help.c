@@ -44,13 +44,13 @@ static int text_column(const struct cmd_option *options, bool letters)
 	return widest + 2;
 }
 
-/* Words from @column to the edge of the screen. */
+/* Words from @column to the edge of the screen; a new line where the text has one. */
 static void print_wrapped(const char *text, int column, FILE *out)
 {
 	int at = column;
 
 	while (*text) {
-		int len = (int)strcspn(text, " ");
+		int len = (int)strcspn(text, " \n");
 
 		if (at > column && at + 1 + len > SCREEN_WIDTH) {
 			fprintf(out, "\n%*s", column, "");
@@ -58,9 +58,18 @@ static void print_wrapped(const char *text, int column, FILE *out)
 		}
 		at += fprintf(out, "%s%.*s", at > column ? " " : "", len, text);
 		text += len;
-		text += *text == ' ';
+		if (*text == '\n' && text[1]) {
+			fprintf(out, "\n%*s", column, "");
+			at = column;
+		}
+		text += *text != '\0';
 	}
 	fputc('\n', out);
+}
+
+void options_print_text(const char *text, FILE *out)
+{
+	print_wrapped(text, 0, out);
 }
 
 void options_print(const struct cmd_option *options, FILE *out)

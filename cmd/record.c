@@ -287,16 +287,14 @@ const struct cmd cmd_record = {
 	.options_first = true,
 	.notes =
 		"Needs no rights. A launched tree runs under a seccomp filter, so that only calls "
-		"that\n"
-		"can change a map stop; it is killed when seam is killed, since without its tracer "
-		"these\n"
-		"calls would fail. Interrupts end the program, not the recording. The file is good "
-		"to its\n"
-		"last block whenever seam ends. A setuid program runs without its rights under an\n"
-		"unprivileged seam, which is then said. Programs that trace others cannot be "
-		"recorded.\n"
+		"that can change a map stop; it is killed when seam is killed, since without its "
+		"tracer these calls would fail.\n"
+		"Interrupts end the program, not the recording. The file is good to its last block "
+		"whenever seam ends.\n"
+		"A setuid program runs without its rights under an unprivileged seam, which is "
+		"then "
+		"said. Programs that trace others cannot be recorded.\n"
 		"The status is the program's own: 128 + N when signal N ended it, 126 not "
-		"executable,\n"
-		"127 not found, 125 when seam failed.\n",
+		"executable, 127 not found, 125 when seam failed.",
 	.run = run_record,
 };

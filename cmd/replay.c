@@ -272,8 +272,9 @@ const struct cmd cmd_replay = {
 	.name = "replay",
 	.synopsis = "[options] [FILE]",
 	.summary = "the same program under other kernels",
-	.about = "FILE is a recording (seam.data, the default), a strace log, an operation script\n"
-		 "or a text with excerpts of them; '-' is standard input.\n",
+	.about = "FILE is a recording (seam.data, the default), a strace log, an "
+		 "operation script or a text with excerpts of them; '-' is standard "
+		 "input.",
 	.options = known_options,
 	.run = run,
 };

@@ -117,8 +117,8 @@ const struct cmd cmd_report = {
 	.name = "report",
 	.synopsis = "[options] [FILE]",
 	.summary = "who makes the mappings: by call, thread, file, call site; do they grow",
-	.about = "FILE is a recording (seam.data, the default), a strace log or an operation "
-		 "script;\n'-' is standard input.\n",
+	.about = "FILE is a recording (seam.data, the default), a strace log or an "
+		 "operation script; '-' is standard input.",
 	.options = known_options,
 	.run = run,
 };

@@ -369,9 +369,9 @@ const struct cmd cmd_show = {
 	.name = "show",
 	.synopsis = "[options] PID|FILE|-",
 	.summary = "one screen: how many mappings, why they are apart, what would mend it",
-	.about = "FILE is the text of maps or smaps, also pasted or cut, a core file, a JVM's log\n"
-		 "(hs_err), or a map that Valgrind or a sanitizer printed; '-' is standard "
-		 "input.\n",
+	.about = "FILE is the text of maps or smaps, also pasted or cut, a core file, "
+		 "a JVM's log (hs_err), or a map that Valgrind or a sanitizer printed; "
+		 "'-' is standard input.",
 	.options = known_options,
 	.run = run,
 };

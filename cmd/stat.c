@@ -438,13 +438,11 @@ const struct cmd cmd_stat = {
 	.summary = "what time says of a program, and how many mappings its processes held",
 	.options = known_options,
 	.options_first = true,
-	.notes = "The tree is followed by process events only, no call stops. The mappings at exit "
-		 "are\n"
-		 "exact, those before exec from the look before, a peak is the highest seen. A "
-		 "setuid\n"
-		 "program runs without its rights under an unprivileged seam, which is then said.\n"
-		 "The status is the program's own: 128 + N when signal N ended it, 126 not "
-		 "executable,\n"
-		 "127 not found, 125 when seam failed.\n",
+	.notes = "The tree is followed by process events only, no call stops. The "
+		 "mappings at exit are exact, those before exec from the look before, "
+		 "a peak is the highest seen. A setuid program runs without its rights "
+		 "under an unprivileged seam, which is then said.\n"
+		 "The status is the program's own: 128 + N when signal N ended it, 126 "
+		 "not executable, 127 not found, 125 when seam failed.",
 	.run = run_stat,
 };

@@ -155,7 +155,8 @@ const struct cmd cmd_top = {
 	.synopsis = "[options]",
 	.summary = "all processes: mappings, share of the limit, growth, what makes most of it",
 	.options = known_options,
-	.notes = "Keys: M mappings, G growth, N pid, C command, I the other way round, arrows and "
-		 "pages\nother processes, space now, h help, q end. With --json a line a look.\n",
+	.notes = "Keys: M mappings, G growth, N pid, C command, I the other way round, "
+		 "arrows and pages other processes, space now, h help, q end.\n"
+		 "With --json a line a look.",
 	.run = run,
 };

@@ -259,11 +259,13 @@ const struct cmd cmd_verify = {
 	.name = "verify",
 	.synopsis = "[options] --random N | SCRIPT | -p PID | -- PROGRAM [ARGUMENT...]",
 	.summary = "holds the model against the running kernel",
-	.about = "SCRIPT: plays an operation script (docs/ops.md) for real and in the model.\n"
-		 "PROGRAM: runs it, and all its children, with the model beside it; what a call "
-		 "may have changed is compared after it, the whole map now and then.\n",
+	.about = "SCRIPT: plays an operation script (docs/ops.md) for real and in the "
+		 "model.\n"
+		 "PROGRAM: runs it, and all its children, with the model beside it; "
+		 "what a call may have changed is compared after it, the whole map now "
+		 "and then.",
 	.options = known_options,
 	.options_first = true,
-	.notes = "Exit status: 0 no mismatch, 1 some, 125 seam itself failed.\n",
+	.notes = "Exit status: 0 no mismatch, 1 some, 125 seam itself failed.",
 	.run = run_verify,
 };
