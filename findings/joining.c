@@ -228,8 +228,7 @@ static void map_anew(struct attempt *attempt)
 	    noreserve ? "|MAP_NORESERVE" : "");
 }
 
-static struct seam_space *make_space(const struct findings *findings, const struct seam_area *left,
-				     const struct seam_area *right)
+static struct seam_space *make_space(const struct findings *findings)
 {
 	const struct seam_space_options options = {
 		.size = sizeof(options),
@@ -241,13 +240,26 @@ static struct seam_space *make_space(const struct findings *findings, const stru
 	};
 	struct seam_space *space;
 
-	if (seam_space_create(&options, &space))
-		return NULL;
-	if (seam_space_adopt(space, left) || seam_space_adopt(space, right)) {
-		seam_space_destroy(space);
-		return NULL;
+	return seam_space_create(&options, &space) ? NULL : space;
+}
+
+/*
+ * The two areas and nothing else, in the space of the last attempt, whose making takes longer than
+ * what is done in it; in another one where that cannot be emptied (sealed areas). False: no memory.
+ */
+static bool set_scene(const struct findings *findings, const struct seam_area *left,
+		      const struct seam_area *right, struct seam_space **space)
+{
+	if (*space) {
+		seam_space_munmap(*space, left->start, right->end - left->start);
+		if (seam_space_areas(*space)) {
+			seam_space_destroy(*space);
+			*space = NULL;
+		}
 	}
-	return space;
+	if (!*space)
+		*space = make_space(findings);
+	return *space && !seam_space_adopt(*space, left) && !seam_space_adopt(*space, right);
 }
 
 /* Rather give rights than take them, and else change the smaller one. */
@@ -262,31 +274,28 @@ static bool left_is_changed(const struct seam_area *left, const struct seam_area
 	return bytes_of(left) < bytes_of(right);
 }
 
-/* True when @how makes one area of the two by changing one of them. */
+/* True when @how makes one area of the two by changing one of them. *space: see set_scene. */
 static bool attempt_joins(const struct findings *findings, const struct seam_area *left,
 			  const struct seam_area *right, void (*how)(struct attempt *attempt),
-			  char *buf, size_t size)
+			  struct seam_space **space, char *buf, size_t size)
 {
 	bool left_first = left_is_changed(left, right);
 
 	for (int side = 0; side < 2; side++) {
 		bool change_left = left_first != side;
 		struct attempt attempt = {
-			.space = make_space(findings, left, right),
 			.changed = change_left ? left : right,
 			.other = change_left ? right : left,
 			.buf = buf,
 			.size = size,
 		};
-		bool joined = false;
 
-		if (!attempt.space)
+		if (!set_scene(findings, left, right, space))
 			return false;
+		attempt.space = *space;
 		how(&attempt);
-		if (!attempt.failed && attempt.len && attempt.len < size)
-			joined = seam_space_areas(attempt.space) == 1;
-		seam_space_destroy(attempt.space);
-		if (joined)
+		if (!attempt.failed && attempt.len && attempt.len < size &&
+		    seam_space_areas(*space) == 1)
 			return true;
 	}
 	buf[0] = '\0';
@@ -314,10 +323,17 @@ bool joining_calls(const struct findings *findings, size_t left, char *buf, size
 								    protect_and_back };
 	struct seam_area l = completed(findings, left), r = completed(findings, left + 1);
 
+	struct seam_space *space = NULL;
+	bool joined = false;
+
 	*ret_loses = false;
-	for (size_t i = 0; i < sizeof(gentle) / sizeof(gentle[0]); i++)
-		if (attempt_joins(findings, &l, &r, gentle[i], buf, size))
-			return true;
-	*ret_loses = true;
-	return attempt_joins(findings, &l, &r, map_anew, buf, size);
+	for (size_t i = 0; !joined && i < sizeof(gentle) / sizeof(gentle[0]); i++)
+		joined = attempt_joins(findings, &l, &r, gentle[i], &space, buf, size);
+	if (!joined) {
+		*ret_loses = true;
+		joined = attempt_joins(findings, &l, &r, map_anew, &space, buf, size);
+	}
+	if (space)
+		seam_space_destroy(space);
+	return joined;
 }

@@ -38,7 +38,10 @@ void index_destroy(struct index *index)
 {
 	history_destroy(index);
 	blocks_destroy(index);
-	index_init(index, index->alloc, index->page_shift);
+	/* the processor is asked once: that leaves a virtual machine */
+	*index = (struct index) { .alloc = index->alloc,
+				  .page_shift = index->page_shift,
+				  .search = index->search };
 }
 
 /*
