@@ -123,9 +123,9 @@ static void print_answer(const struct cost *cost, FILE *out)
 static int print_per_area(const struct cost *cost, bool header, FILE *out)
 {
 	static const struct column columns[] = {
-		{ "A MAPPING COSTS", ALIGN_LEFT, false },
-		{ "UNTOUCHED", ALIGN_RIGHT, false },
-		{ "TOUCHED", ALIGN_RIGHT, false },
+		{ "A MAPPING COSTS", ALIGN_LEFT },
+		{ "UNTOUCHED", ALIGN_RIGHT },
+		{ "TOUCHED", ALIGN_RIGHT },
 	};
 	struct table *table = table_new(columns, 3);
 
@@ -144,9 +144,9 @@ static int print_controls(const struct cost *cost, bool header, FILE *out)
 {
 	char many[SHORT_TEXT], title[SHORT_TEXT + 16];
 	const struct column columns[] = {
-		{ "A CALL COSTS", ALIGN_LEFT, false },
-		{ "WITH FEW", ALIGN_RIGHT, false },
-		{ title, ALIGN_RIGHT, false },
+		{ "A CALL COSTS", ALIGN_LEFT },
+		{ "WITH FEW", ALIGN_RIGHT },
+		{ title, ALIGN_RIGHT },
 	};
 	static const char *const texts[COST_NR_CONTROLS] = { "mmap", "page fault" };
 	struct table *table = table_new(columns, 3);

@@ -119,10 +119,11 @@ static const char *changes_text(char *buf, size_t size, const struct seam_policy
 
 static int print_all(const struct options *options, FILE *out)
 {
-	static const struct column columns[] = { { "KERNEL", ALIGN_LEFT, false },
-						 { "VECTOR", ALIGN_LEFT, false },
-						 { "CHECKED", ALIGN_LEFT, false },
-						 { "AGAINST THE ONE BEFORE", ALIGN_LEFT, true } };
+	static const struct column columns[] = { { "KERNEL", ALIGN_LEFT },
+						 { "VECTOR", ALIGN_LEFT },
+						 { "CHECKED", ALIGN_LEFT },
+						 { "AGAINST THE ONE BEFORE", ALIGN_LEFT,
+						   NARROW_CUT } };
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	const struct seam_policy *policy, *before = NULL;
 	char vector[VECTOR_SIZE], changes[1024];
@@ -180,10 +181,10 @@ static bool is_living(unsigned int rule)
 static int print_probe(const struct rules_probe *probe, const struct seam_policy *policy,
 		       bool header, FILE *out)
 {
-	static const struct column columns[] = { { "RULE", ALIGN_LEFT, false },
-						 { "VALUE", ALIGN_RIGHT, false },
-						 { "TOLD BY", ALIGN_LEFT, false },
-						 { "WHAT", ALIGN_LEFT, true } };
+	static const struct column columns[] = { { "RULE", ALIGN_LEFT },
+						 { "VALUE", ALIGN_RIGHT },
+						 { "TOLD BY", ALIGN_LEFT },
+						 { "WHAT", ALIGN_LEFT, NARROW_CUT } };
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	char vector[VECTOR_SIZE];
 	int err;
@@ -248,10 +249,10 @@ static void print_diff_json(const struct seam_policy *left, const struct seam_po
 static int print_diff(const struct seam_policy *left, const struct seam_policy *right, bool header,
 		      FILE *out)
 {
-	const struct column columns[] = { { "RULE", ALIGN_LEFT, false },
-					  { left->name, ALIGN_RIGHT, false },
-					  { right->name, ALIGN_RIGHT, false },
-					  { "WHAT", ALIGN_LEFT, true } };
+	const struct column columns[] = { { "RULE", ALIGN_LEFT },
+					  { left->name, ALIGN_RIGHT },
+					  { right->name, ALIGN_RIGHT },
+					  { "WHAT", ALIGN_LEFT, NARROW_CUT } };
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	unsigned int nr = 0;
 

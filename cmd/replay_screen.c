@@ -191,19 +191,19 @@ static const struct field {
 	void (*cell)(struct table *table, const struct replay_result *result);
 	bool always; /* shown without -F even where it is 0 under every kernel */
 } fields[] = {
-	{ "kernel", { "KERNEL", ALIGN_LEFT, false }, cell_kernel, true },
-	{ "areas", { "AREAS", ALIGN_RIGHT, false }, cell_areas, true },
-	{ "peak", { "PEAK", ALIGN_RIGHT, false }, cell_peak, true },
-	{ "tries", { "TRIES", ALIGN_RIGHT, false }, cell_tries, true },
-	{ "joins", { "JOINS", ALIGN_RIGHT, false }, cell_joins, true },
-	{ "splits", { "SPLITS", ALIGN_RIGHT, false }, cell_splits, true },
-	{ "failed", { "FAILED", ALIGN_RIGHT, false }, cell_failed, true },
-	{ "failed_anew", { "ANEW", ALIGN_RIGHT, false }, cell_anew, false },
-	{ "skipped", { "SKIPPED", ALIGN_RIGHT, false }, cell_skipped, false },
-	{ "find", { "FIND", ALIGN_RIGHT, false }, cell_find, true },
-	{ "placement", { "PLACEMENT", ALIGN_RIGHT, false }, cell_placement, true },
-	{ "insert", { "INSERT", ALIGN_RIGHT, false }, cell_insert, true },
-	{ "bytes", { "BYTES", ALIGN_RIGHT, false }, cell_bytes, true },
+	{ "kernel", { "KERNEL", ALIGN_LEFT }, cell_kernel, true },
+	{ "areas", { "AREAS", ALIGN_RIGHT }, cell_areas, true },
+	{ "peak", { "PEAK", ALIGN_RIGHT }, cell_peak, true },
+	{ "tries", { "TRIES", ALIGN_RIGHT }, cell_tries, true },
+	{ "joins", { "JOINS", ALIGN_RIGHT }, cell_joins, true },
+	{ "splits", { "SPLITS", ALIGN_RIGHT }, cell_splits, true },
+	{ "failed", { "FAILED", ALIGN_RIGHT }, cell_failed, true },
+	{ "failed_anew", { "ANEW", ALIGN_RIGHT }, cell_anew, false },
+	{ "skipped", { "SKIPPED", ALIGN_RIGHT }, cell_skipped, false },
+	{ "find", { "FIND", ALIGN_RIGHT }, cell_find, true },
+	{ "placement", { "PLACEMENT", ALIGN_RIGHT }, cell_placement, true },
+	{ "insert", { "INSERT", ALIGN_RIGHT }, cell_insert, true },
+	{ "bytes", { "BYTES", ALIGN_RIGHT }, cell_bytes, true },
 };
 #define NR_FIELDS (sizeof(fields) / sizeof(fields[0]))
 
@@ -390,8 +390,8 @@ static int print_processes(const struct replay_report *report, const struct repl
 	const struct replay_result *most, *fewest;
 	const struct replay_mm **order;
 	struct column columns[6] = {
-		{ "PID", ALIGN_RIGHT, false },
-		{ "COMM", ALIGN_LEFT, true },
+		{ "PID", ALIGN_RIGHT },
+		{ "COMM", ALIGN_LEFT, NARROW_CUT },
 	};
 	unsigned int nr = report->nr_results > 4 ? 4 : report->nr_results;
 	struct table *table;
@@ -404,8 +404,7 @@ static int print_processes(const struct replay_report *report, const struct repl
 		order[i] = &most->mms[i];
 	qsort(order, most->nr_mms, sizeof(*order), compare_areas);
 	for (unsigned int i = 0; i < nr; i++)
-		columns[2 + i] =
-			(struct column) { kernel_label(&report->results[i]), ALIGN_RIGHT, false };
+		columns[2 + i] = (struct column) { kernel_label(&report->results[i]), ALIGN_RIGHT };
 	table = table_new(columns, 2 + nr);
 	for (uint32_t i = 0; i < most->nr_mms && i < MAX_PROCESSES_SHOWN; i++) {
 		uint32_t number = (uint32_t)(order[i] - most->mms);

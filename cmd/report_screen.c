@@ -86,11 +86,15 @@ static int print_table(const struct activity *a, enum activity_kind kind,
 	static const char *const titles[] = { "CALL", "THREAD", "FILE", "CALL SITE" };
 	const struct activity_table *rows = &a->tables[kind];
 	struct column columns[] = {
-		{ "CALLS", ALIGN_RIGHT, false },    { "MADE", ALIGN_RIGHT, false },
-		{ "REMOVED", ALIGN_RIGHT, false },  { "SPLITS", ALIGN_RIGHT, false },
-		{ "JOINS", ALIGN_RIGHT, false },    { "REFUSED", ALIGN_RIGHT, false },
-		{ "FAILED", ALIGN_RIGHT, false },   { "AT END", ALIGN_RIGHT, false },
-		{ titles[kind], ALIGN_LEFT, true },
+		{ "CALLS", ALIGN_RIGHT },
+		{ "MADE", ALIGN_RIGHT },
+		{ "REMOVED", ALIGN_RIGHT },
+		{ "SPLITS", ALIGN_RIGHT },
+		{ "JOINS", ALIGN_RIGHT },
+		{ "REFUSED", ALIGN_RIGHT },
+		{ "FAILED", ALIGN_RIGHT },
+		{ "AT END", ALIGN_RIGHT },
+		{ titles[kind], ALIGN_LEFT, NARROW_CUT },
 	};
 	bool at_end = kind == ACTIVITY_BY_file;
 	struct table *table;

@@ -188,7 +188,7 @@ static int print_fields(const struct options *options, const struct show *show, 
 				"--fields: no field '%.*s'; pid, comm, areas, limit, headroom, "
 				"touching_pairs, holes, source and kernel are known",
 				(int)len, at);
-		columns[nr] = (struct column) { chosen[nr]->name, ALIGN_LEFT, false };
+		columns[nr] = (struct column) { chosen[nr]->name, ALIGN_LEFT };
 		at = at[len] ? at + len + 1 : NULL;
 	}
 	table = table_new(columns, nr);

@@ -11,10 +11,18 @@
 #include "trace/vmflags.h"
 #include "ui/table.h"
 
-/* A screen has 24 lines. */
-#define SHOWN_CAUSES 5
-#define SHOWN_GROUPS 5
+/* A screen has 24 lines, also with remedies and all notes. */
 #define SHOWN_REMEDIES 3
+
+static size_t shown_causes(const struct findings *findings)
+{
+	return findings->nr_remedies ? 4 : 5;
+}
+
+static size_t shown_groups(const struct findings *findings)
+{
+	return findings->nr_remedies ? 3 : 5;
+}
 
 /* To be kept from mapping for so long is worth a word. */
 #define HELD_UP_NS UINT64_C(10000000)
@@ -179,9 +187,9 @@ void show_verdict(const struct show *show, const struct show_extra *extra, FILE 
 static int print_causes(const struct show *show, bool header, FILE *out)
 {
 	static const struct column columns[] = {
-		{ "AT", ALIGN_LEFT, false },
-		{ "PAIRS", ALIGN_RIGHT, false },
-		{ "WHY", ALIGN_LEFT, true },
+		{ "AT", ALIGN_LEFT },
+		{ "PAIRS", ALIGN_RIGHT },
+		{ "WHY", ALIGN_LEFT, NARROW_CUT },
 	};
 	const struct findings *findings = &show->findings;
 	struct table *table = table_new(columns, 3);
@@ -191,7 +199,7 @@ static int print_causes(const struct show *show, bool header, FILE *out)
 	for (size_t i = 0; i < findings->nr_causes; i++) {
 		const struct cause_row *row = &findings->causes[i];
 
-		if (i >= SHOWN_CAUSES) {
+		if (i >= shown_causes(findings)) {
 			rest += row->pairs;
 			continue;
 		}
@@ -203,7 +211,7 @@ static int print_causes(const struct show *show, bool header, FILE *out)
 		table_cell(table, "%s", "");
 		table_cell(table, "%s", count_text(pairs, rest));
 		table_cell(table, "for %zu other sets of reasons (seam why)",
-			   findings->nr_causes - SHOWN_CAUSES);
+			   findings->nr_causes - shown_causes(findings));
 	}
 	return table_print(table, out, header);
 }
@@ -211,15 +219,17 @@ static int print_causes(const struct show *show, bool header, FILE *out)
 static int print_groups(const struct show *show, bool header, FILE *out)
 {
 	static const struct column columns[] = {
-		{ "START", ALIGN_LEFT, false },	    { "SIZE", ALIGN_RIGHT, false },
-		{ "MAPPINGS", ALIGN_RIGHT, false }, { "SHARE", ALIGN_RIGHT, false },
-		{ "WHAT", ALIGN_LEFT, true },
+		{ "START", ALIGN_LEFT },
+		{ "SIZE", ALIGN_RIGHT },
+		{ "MAPPINGS", ALIGN_RIGHT },
+		{ "SHARE", ALIGN_RIGHT },
+		{ "WHAT", ALIGN_LEFT, NARROW_CUT },
 	};
 	const struct findings *findings = &show->findings;
 	struct table *table = table_new(columns, 5);
 	char size[SHORT_TEXT], areas[SHORT_TEXT], what[SENTENCE_SIZE];
 
-	for (size_t i = 0; i < findings->nr_groups && i < SHOWN_GROUPS; i++) {
+	for (size_t i = 0; i < findings->nr_groups && i < shown_groups(findings); i++) {
 		const struct group_row *row = &findings->groups[i];
 
 		table_cell(table, "%" PRIx64, show->snapshot.areas[row->example].area.start);
@@ -234,8 +244,8 @@ static int print_groups(const struct show *show, bool header, FILE *out)
 static int print_remedies(const struct show *show, bool header, FILE *out)
 {
 	static const struct column columns[] = {
-		{ "LEFT", ALIGN_RIGHT, false },
-		{ "REMEDY", ALIGN_LEFT, true },
+		{ "LEFT", ALIGN_RIGHT },
+		{ "REMEDY", ALIGN_LEFT, NARROW_WRAPS },
 	};
 	const struct findings *findings = &show->findings;
 	struct table *table = table_new(columns, 2);

@@ -140,10 +140,10 @@ static const char *end_word(const struct stat_space *space)
 
 static int print_processes(const struct stat_tree *tree, FILE *out)
 {
-	static const struct column columns[] = { { "PID", ALIGN_RIGHT, false },
-						 { "PEAK", ALIGN_RIGHT, false },
-						 { "END", ALIGN_RIGHT, false },
-						 { "COMMAND", ALIGN_LEFT, true } };
+	static const struct column columns[] = { { "PID", ALIGN_RIGHT },
+						 { "PEAK", ALIGN_RIGHT },
+						 { "END", ALIGN_RIGHT },
+						 { "COMMAND", ALIGN_LEFT, NARROW_CUT } };
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	char peak[SHORT_TEXT], end[SHORT_TEXT];
 	size_t shown[SHOWN_PROCESSES], nr = choose_shown(tree, shown);

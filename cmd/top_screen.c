@@ -82,10 +82,13 @@ static int print_top(const struct top *top, const struct top_view *view, size_t 
 		     bool colours, FILE *out)
 {
 	static const struct column titles[] = {
-		{ "PID", ALIGN_RIGHT, false },	      { "UID", ALIGN_RIGHT, false },
-		{ "MAPPINGS", ALIGN_RIGHT, false },   { "%LIMIT", ALIGN_RIGHT, false },
-		{ "GROWTH/MIN", ALIGN_RIGHT, false }, { "COMMAND", ALIGN_LEFT, false },
-		{ "MOST OF IT", ALIGN_LEFT, true },
+		{ "PID", ALIGN_RIGHT },
+		{ "UID", ALIGN_RIGHT },
+		{ "MAPPINGS", ALIGN_RIGHT },
+		{ "%LIMIT", ALIGN_RIGHT },
+		{ "GROWTH/MIN", ALIGN_RIGHT },
+		{ "COMMAND", ALIGN_LEFT },
+		{ "MOST OF IT", ALIGN_LEFT, NARROW_CUT },
 	};
 	struct table *table = table_new(titles, sizeof(titles) / sizeof(titles[0]));
 

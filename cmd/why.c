@@ -130,11 +130,11 @@ static int print_all(const struct options *options, const struct show *show, con
 		     FILE *out)
 {
 	static const struct column columns[] = {
-		{ "START", ALIGN_LEFT, false },
-		{ "END", ALIGN_LEFT, false },
-		{ "SIZE", ALIGN_RIGHT, false },
-		{ "PERM", ALIGN_LEFT, false },
-		{ "WHY APART FROM THE NEXT", ALIGN_LEFT, false },
+		{ "START", ALIGN_LEFT },
+		{ "END", ALIGN_LEFT },
+		{ "SIZE", ALIGN_RIGHT },
+		{ "PERM", ALIGN_LEFT },
+		{ "WHY APART FROM THE NEXT", ALIGN_LEFT },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	char pairs[COUNTED_TEXT];

@@ -99,6 +99,48 @@ static void print_cell(FILE *out, const char *text, size_t width, const struct c
 		fprintf(out, "%*s", (int)pad, "");
 }
 
+/* How many bytes of @text fit into @width characters, up to the end of a word if there is one. */
+static size_t line_length(const char *text, size_t width)
+{
+	size_t len = 0, word = 0;
+
+	while (text[len] && (width || ((unsigned char)text[len] & 0xc0) == 0x80)) {
+		width -= ((unsigned char)text[len] & 0xc0) != 0x80;
+		if (text[len] == ' ')
+			word = len;
+		len++;
+	}
+	return text[len] && text[len] != ' ' && word ? word : len;
+}
+
+/* @indent: where the column begins. */
+static void print_wrapped(FILE *out, const char *text, size_t width, const struct column *column,
+			  size_t indent)
+{
+	for (;;) {
+		size_t len = line_length(text, width);
+		char *line = strndup(text, len);
+
+		if (line)
+			print_cell(out, line, width, column, true);
+		free(line);
+		text += len;
+		text += strspn(text, " ");
+		if (!*text)
+			return;
+		fprintf(out, "\n%*s", (int)indent, "");
+	}
+}
+
+static size_t indent_of(const struct table *table, const size_t *widths, unsigned int column)
+{
+	size_t indent = 0;
+
+	for (unsigned int c = 0; c < column; c++)
+		indent += widths[c] + 2;
+	return indent;
+}
+
 static void fit(struct table *table, size_t *widths, size_t room)
 {
 	size_t total = 2 * (table->nr_columns - 1);
@@ -110,7 +152,7 @@ static void fit(struct table *table, size_t *widths, size_t room)
 	for (unsigned int c = 0; c < table->nr_columns && total > room; c++) {
 		size_t cut = total - room;
 
-		if (!table->columns[c].wraps || widths[c] < 8)
+		if (table->columns[c].narrow == NARROW_STAYS || widths[c] < 8)
 			continue;
 		if (cut > widths[c] - 8)
 			cut = widths[c] - 8;
@@ -164,7 +206,11 @@ int table_print_within(struct table *table, FILE *out, bool header, size_t colum
 		unsigned int c = i % nr_columns;
 		bool last = c + 1 == nr_columns;
 
-		print_cell(out, table->cells[i], widths[c], &table->columns[c], last);
+		if (last && table->columns[c].narrow == NARROW_WRAPS)
+			print_wrapped(out, table->cells[i], widths[c], &table->columns[c],
+				      indent_of(table, widths, c));
+		else
+			print_cell(out, table->cells[i], widths[c], &table->columns[c], last);
 		fputs(last ? "\n" : "  ", out);
 		free(table->cells[i]);
 	}

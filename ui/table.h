@@ -12,10 +12,17 @@
 
 enum column_align { ALIGN_LEFT, ALIGN_RIGHT };
 
+/* When the terminal is too narrow. */
+enum column_narrow {
+	NARROW_STAYS,
+	NARROW_CUT,
+	NARROW_WRAPS, /* to lines of its own; only the last column can */
+};
+
 struct column {
 	const char *title;
 	enum column_align align;
-	bool wraps; /* the one column that gives way when the terminal is narrow */
+	enum column_narrow narrow; /* of all columns one gives way */
 };
 
 struct table;

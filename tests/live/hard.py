@@ -238,7 +238,8 @@ with Hard('limit') as hard:
     ok('q F10' in '\n'.join(screen.after(b'h', b'Any key')), 'seam top: h helps')
     frame = screen.after(b'M', HEAD)
     ok(len(frame) > 3 and 'Keys' not in frame[0], 'seam top: any key goes back', frame)
-    frame = screen.after(b'IM', HEAD)
+    screen.after(b'I', HEAD)
+    frame = screen.after(b'M', HEAD)
     down = screen.after(b'\x1b[B', HEAD)
     ok(column(down, 0)[:-1] == column(frame, 0)[1:len(column(down, 0))] or column(down, 0) == column(frame, 0),
        'seam top: down scrolls by one', frame, down)
@@ -248,6 +249,31 @@ with Hard('limit') as hard:
     ok(b'\x1b[1m' in screen.all, 'seam top: colours')
     status, rest = screen.end(b'q')
     ok(status == 0 and b'\x1b[?1049l' in rest, 'seam top: q gives the screen back', status, rest)
+
+def on_terminal(columns, *command):
+    """What a command prints on a terminal of so many columns."""
+    terminal, end = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
+    process = subprocess.Popen(command, stdout=end, env=dict(os.environ, NO_COLOR='1'))
+    os.close(end)
+    text = b''
+    try:
+        while part := os.read(terminal, 65536):
+            text += part
+    except OSError:  # how a terminal without anybody behind it ends
+        pass
+    os.close(terminal)
+    process.wait()
+    return text.decode().replace('\r\n', '\n')
+
+
+with Hard('limit') as hard:
+    text = on_terminal(80, NOBODY_SEAM, 'show', hard.pid)
+    table = text.split('LEFT  REMEDY\n')[1].split('\n\n')[0].split('\n')
+    ok(len(table) > 1 and max(map(len, table)) <= 80 and '(Linux 6.13)' in ' '.join(table) and
+       all(line[:6].strip() in ('', '23', '24') for line in table),
+       'a remedy is told whole in 80 columns', text)
+    ok(all(len(line) <= 80 for line in text.split('\n')[3:14]), 'tables fit 80 columns', text)
 
 screen = Screen(NO_COLOR='1')
 ok(b'\x1b[1m' not in screen.all, 'seam top: NO_COLOR')
