@@ -412,6 +412,17 @@ static int probe_thp_align(void)
 	return placed_aligned(2 * HUGE_PAGE + PAGE) ? 2 : 3;
 }
 
+/* Whether there are any huge pages does not matter: nothing is reserved. */
+static int probe_huge_hint(void)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE;
+	void *p = mmap((void *)(ARENA + PAGE), HUGE_PAGE, RW, flags, -1, 0);
+
+	if (p != (void *)ARENA && p != (void *)(ARENA + HUGE_PAGE))
+		give_up();
+	return p != (void *)ARENA;
+}
+
 static int probe_droppable(void)
 {
 	return mmap(at(0), PAGE, RW, SEAM_MAP_DROPPABLE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
@@ -493,6 +504,7 @@ static const struct {
 	{ SEAM_RULE_clear_first, probe_clear_first },
 	{ SEAM_RULE_stack_nh, probe_stack_nh },
 	{ SEAM_RULE_thp_align, probe_thp_align },
+	{ SEAM_RULE_huge_hint, probe_huge_hint },
 	{ SEAM_RULE_droppable, probe_droppable },
 	{ SEAM_RULE_dontunmap, probe_dontunmap },
 	{ SEAM_RULE_mremap_many, probe_mremap_many },

@@ -57,6 +57,10 @@ static bool modest(const struct op *op, const uint64_t *args)
 
 	if (op->call == TRACE_CALL_madvise && args[2] == SEAM_MADV_COLLAPSE)
 		return false;
+	/* huge pages that are to be kept ready: nobody knows how many there are */
+	if (op->call == TRACE_CALL_mmap && args[3] & SEAM_MAP_HUGETLB &&
+	    !(args[3] & SEAM_MAP_NORESERVE))
+		return false;
 	return !fills || args[1] <= 64 * PAGE || args[1] >> 47;
 }
 

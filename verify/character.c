@@ -83,7 +83,8 @@ static void draw_rare(struct generator *gen, const struct world *world)
 	w[TRACE_CALL_mseal] = weight(gen, 2, 6);
 	if (gen->is.area_limit)
 		return; /* all of the map would be walked again and again */
-	w[TRACE_CALL_mlockall] = weight(gen, 2, 6);
+	/* whether huge pages can be brought in depends on how many there are */
+	w[TRACE_CALL_mlockall] = gen->is.huge ? 0 : weight(gen, 2, 6);
 	w[TRACE_CALL_munlockall] = w[TRACE_CALL_mlockall] / 2;
 	w[TRACE_CALL_fork] = weight(gen, 2, 12);
 	w[OP_EXIT] = w[TRACE_CALL_fork] / 2;

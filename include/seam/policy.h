@@ -46,13 +46,14 @@ extern "C" {
 	X(dontunmap_account, "what DONTUNMAP leaves loses VM_ACCOUNT (6.16)")                      \
 	X(dontunmap_marks,                                                                         \
 	  "DONTUNMAP out of the middle marks the area behind with VM_ACCOUNT (-5.14)")             \
-	X(dontunmap_locked, "what DONTUNMAP copies is counted as locked (5.15-)")                  \
+	X(dontunmap_locked, "what DONTUNMAP copies is counted as locked (6.16-)")                  \
 	/* calls */                                                                                \
 	X(clear_first, "MAP_FIXED has cleared the range when it cannot be charged (-6.11)")        \
 	X(brk_own, "the heap joins only what is its own, above its start (6.1-)")                  \
 	X(stack_nh, "MAP_STACK sets VM_NOHUGEPAGE (6.7-)")                                         \
 	X(thp_align, "aligned to huge pages: 1 large files (5.18-6.6), 2 and large "               \
 		     "anonymous mappings (6.7-6.11), 3 and these only if a multiple (6.12-)")      \
+	X(huge_hint, "a hint for huge pages is rounded up to one, not down (6.14-)")               \
 	X(stack_shadow,                                                                            \
 	  "no search ends within the gap below a stack, whatever lies between (6.1-)")             \
 	X(droppable, "MAP_DROPPABLE is known (6.11-)")                                             \

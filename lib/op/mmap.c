@@ -78,9 +78,10 @@ static int check_arguments(const struct seam_space *space, const struct seam_mma
 		map->map_flags |= SEAM_MAP_FIXED;
 	if (!(map->map_flags & SEAM_MAP_FIXED))
 		map->addr = place_round_hint(space, map->addr);
-	/* the huge page that begins behind the hint (arch code up to 6.13: before it) */
+	/* the huge page that begins behind the hint, or up to 6.13 the one that it lies in */
 	if (!(map->map_flags & SEAM_MAP_FIXED) && is_hugetlb(map))
-		map->addr = (map->addr + huge - 1) & ~(huge - 1);
+		map->addr = (map->addr + (rule(space, SEAM_RULE_huge_hint) ? huge - 1 : 0)) &
+			    ~(huge - 1);
 	map->len = page_up(space, map->len);
 	if (!map->len)
 		return -SEAM_ENOMEM;

@@ -183,6 +183,9 @@ static int check_change(const struct seam_space *space, const struct remap *rema
 		return -SEAM_EINVAL;
 	if (remap->flags & SEAM_MREMAP_DONTUNMAP && !may_stay_mapped(space, remap))
 		return -SEAM_EINVAL;
+	/* later kernels said so first of all: check_source() */
+	if (rule(space, SEAM_RULE_mremap_checks) < CHECKS_SOURCE && flags & SEAM_VM_HUGETLB)
+		return -SEAM_EINVAL;
 	if (kept > remap->source.end - remap->addr)
 		return -SEAM_EFAULT;
 	return growth(remap) ? check_growth(space, remap) : 0;
@@ -266,7 +269,7 @@ static int cut_out(struct seam_space *space, struct cursor *cursor, uint64_t sta
 
 /*
  * No page of the source is locked any more. Up to 7.1 that was said of its whole area, even for a
- * part of it, and the kernel's count of locked pages did not follow; up to 5.14 the copy was not
+ * part of it, and the kernel's count of locked pages did not follow; up to 6.15 the copy was not
  * counted either.
  */
 static int unlock_source(struct seam_space *space, const struct remap *remap, struct cursor *cursor)
@@ -290,7 +293,7 @@ static int unlock_source(struct seam_space *space, const struct remap *remap, st
 
 /*
  * Up to 5.14 a copy out of the middle of an accounted area took the area behind it for a rest of
- * the source, and marked it as accounted.
+ * the source, and marked it as accounted; not so where the copy had joined its source.
  */
 static int mark_next(struct seam_space *space, const struct remap *remap,
 		     const struct cursor *source)
@@ -334,7 +337,7 @@ static int leave_source(struct seam_space *space, const struct remap *remap)
 	err = area_store(space, &cursor, &area);
 	if (!err && rule(space, SEAM_RULE_dontunmap_account) && flags & SEAM_VM_ACCOUNT)
 		err = area_set_flags(space, &cursor, flags & ~SEAM_VM_ACCOUNT);
-	return err ? err : mark_next(space, remap, &cursor);
+	return err || joined ? err : mark_next(space, remap, &cursor);
 }
 
 /* What the source was charged goes over to the copy. If it cannot be cut it stays, silently. */

@@ -4,11 +4,10 @@
 
 const struct seam_policy policy_linux_6_1 = {
 	.name = "linux-6.1",
-	.source = "sources, and probes of Linux 6.1.192",
+	.source = "sources, and Linux 6.1.170 running",
 	.calls = &calls_linux,
-	.checked = 0,
+	.checked = 1,
 	.rule = {
 		RULES_6_1,
-		RULE(dontunmap_apart, 1),
 	},
 };

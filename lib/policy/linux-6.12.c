@@ -4,11 +4,10 @@
 
 const struct seam_policy policy_linux_6_12 = {
 	.name = "linux-6.12",
-	.source = "sources, and probes of Linux 6.12.118",
+	.source = "sources, and Linux 6.12.43 running",
 	.calls = &calls_linux,
-	.checked = 0,
+	.checked = 1,
 	.rule = {
 		RULES_6_12,
-		RULE(dontunmap_apart, 2),
 	},
 };

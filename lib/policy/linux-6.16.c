@@ -8,10 +8,7 @@ const struct seam_policy policy_linux_6_16 = {
 	.calls = &calls_linux,
 	.checked = 0,
 	.rule = {
-		RULES_6_12,
-		RULE(anon_vma, 3),
+		RULES_6_16,
 		RULE(dontunmap_account, 1),
-		RULE(shrink_charge, 1),
-		RULE(advices, 6),
 	},
 };

@@ -33,9 +33,11 @@
 	X(linux_5_10)                                                                              \
 	X(linux_5_14)                                                                              \
 	X(linux_6_1)                                                                               \
+	X(linux_6_1_192)                                                                           \
 	X(linux_6_6)                                                                               \
 	X(linux_6_8)                                                                               \
 	X(linux_6_12)                                                                              \
+	X(linux_6_12_118)                                                                          \
 	X(linux_6_16)                                                                              \
 	X(linux_6_17)                                                                              \
 	X(linux_6_18)                                                                              \

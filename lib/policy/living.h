@@ -29,7 +29,6 @@
 	RULE(name, 1),			\
 	RULE(fill_right, 1),		\
 	RULE(grow_join, 1),		\
-	RULE(dontunmap_locked, 1),	\
 	RULE(brk_own, 1),		\
 	RULE(thp_align, 1),		\
 	RULE(stack_shadow, 1),		\
@@ -56,15 +55,21 @@
 	RULE(populate_holes, 0),	\
 	RULE(mseal, 1)
 
-/* Faulted memory joins unfaulted memory; mremap moves several areas. */
-#define RULES_6_17			\
+/* Faulted memory joins unfaulted memory; what DONTUNMAP copies is counted as locked. */
+#define RULES_6_16			\
 	RULES_6_12,			\
 	RULE(anon_vma, 3),		\
+	RULE(dontunmap_locked, 1),	\
+	RULE(huge_hint, 1),		\
+	RULE(shrink_charge, 1),		\
+	RULE(advices, 6)
+
+/* mremap moves several areas, and checks all before it does anything. */
+#define RULES_6_17			\
+	RULES_6_16,			\
 	RULE(ksm, 2),			\
 	RULE(mremap_checks, 2),		\
-	RULE(shrink_charge, 1),		\
-	RULE(mremap_many, 1),		\
-	RULE(advices, 6)
+	RULE(mremap_many, 1)
 
 /* clang-format on */
 

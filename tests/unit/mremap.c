@@ -68,9 +68,9 @@ static void dontunmap(void)
 		const char *policy, *beside, *part, *between, *locked;
 	} rows[] = {
 		{ "linux-5.10", "0-4rwA", "0-6rwA", "0-5rwA", "0-6rwA:1 10-12rwLA:1" },
-		{ "linux-6.1", "0-2rwA 2-4rwA", "0-4rwA 4-6rwA", "0-2rwA 2-4rwA 4-5rwA",
+		{ "linux-6.1.192", "0-2rwA 2-4rwA", "0-4rwA 4-6rwA", "0-2rwA 2-4rwA 4-5rwA",
 		  "0-2rwLA:1 2-4rwA 4-6rwLA:1 10-12rwLA:1" },
-		{ "linux-6.12", "0-2rwA 2-4rwA", "0-4rwA 4-6rwA", "0-2rwA 2-5rwA",
+		{ "linux-6.12.118", "0-2rwA 2-4rwA", "0-4rwA 4-6rwA", "0-2rwA 2-5rwA",
 		  "0-2rwLA:1 2-4rwA 4-6rwLA:1 10-12rwLA:1" },
 		{ "linux-6.16", "0-4rw", "0-6rw", "0-5rw", "0-6rw:1 10-12rwLA:1" },
 		{ "linux-6.18.44", "0-4rwA", "0-6rwA", "0-5rwA", "0-6rwA:1 10-12rwLA:1" },

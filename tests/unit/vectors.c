@@ -85,6 +85,13 @@ static void copied_from_the_middle(struct seam_space *space)
 	remap(space, 1, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_DONTUNMAP | SEAM_MREMAP_FIXED, 10);
 }
 
+static void copied_beside(struct seam_space *space)
+{
+	map(space, 0, 3, RW, 0);
+	map(space, 5, 1, R, 0);
+	remap(space, 1, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_DONTUNMAP | SEAM_MREMAP_FIXED, 3);
+}
+
 static void populated_over_a_hole(struct seam_space *space)
 {
 	map(space, 0, 1, RW, 0);
@@ -127,6 +134,10 @@ static const struct {
 	{ "registered anew without write protection",
 	  registered_anew,
 	  { "0-1rwAU 1-2rwAU", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "0-2rwAU" } },
+	{ "a copy that joins its source, and the area behind",
+	  copied_beside,
+	  { "0-4rwA 5-6r-", NULL, NULL, "0-4rw 5-6r-", "0-4rwA 5-6r-", NULL, NULL, NULL,
+	    "0-3rwA 3-4rwA 5-6r-" } },
 	{ "two areas moved at once",
 	  several_moved,
 	  { "0-1rwA 1-2r-", NULL, NULL, NULL, "10-11rwA 11-12r-" } },

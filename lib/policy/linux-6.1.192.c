@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What DONTUNMAP copies joins neither its source nor, beside it, anything. */
+#include "lib/policy/living.h"
+
+const struct seam_policy policy_linux_6_1_192 = {
+	.name = "linux-6.1.192",
+	.source = "Linux 6.1.192 running",
+	.calls = &calls_linux,
+	.checked = 1,
+	.rule = {
+		RULES_6_1,
+		RULE(dontunmap_apart, 1),
+	},
+};

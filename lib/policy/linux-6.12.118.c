@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What DONTUNMAP copies keeps apart from its source. */
+#include "lib/policy/living.h"
+
+const struct seam_policy policy_linux_6_12_118 = {
+	.name = "linux-6.12.118",
+	.source = "Linux 6.12.118 running",
+	.calls = &calls_linux,
+	.checked = 1,
+	.rule = {
+		RULES_6_12,
+		RULE(dontunmap_apart, 2),
+	},
+};
