@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """single.py SEAM_ALL.c HEADERS: the one-file build asks nothing of its surroundings but mem*, keeps its size and its
 stack, and does under musl what the library does."""
+import functools
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ FREE = ['-std=gnu11', '-ffreestanding', '-nostdlib', '-fno-stack-protector', '-f
         '-I' + HEADERS]
 MEM = {'memcpy', 'memmove', 'memset', 'memcmp'}
 SIZES = {'linux_6_18': 64 << 10}  # code and constants, -Os
+MOST_STACK = 2560  # bytes from a public call down, hooks and the allocator not counted
 UNITS = ('brk', 'fork', 'granule', 'mmap', 'munmap', 'payload', 'plain', 'vectors')
 
 folder = tempfile.TemporaryDirectory()
@@ -75,6 +77,74 @@ for policy, most in SIZES.items():
     size = text_size(path) if path else 0
     ok(0 < size <= most, f'{policy} alone takes at most {most} bytes', size)
     print(f'# {policy}: {size} bytes')
+
+
+# Calls through pointers: what a public call finds in its policy, and what walk_range is given to call.
+VISITS = {'mprotect': 'change', 'madvise': 'advise', 'mlock': 'change', 'munlock': 'change', 'mseal': 'seal',
+          'mbind': 'bind', 'set_name': 'name', 'set_tag': 'tag', 'uffd_register': 'register',
+          'uffd_unregister': 'unregister'}
+
+
+def deepest(path):
+    """(bytes, functions) of the deepest way down from a public call; a recursion is told and ends the search."""
+    with open(path) as f:
+        text = f.read()
+    name = re.compile(r'[^:"]+$')
+    sizes = {name.search(title)[0]: int(size) for title, size in
+             re.findall(r'node: \{ title: "([^"]+)" label: "[^"]*?\\n(\d+) bytes', text)}
+    edges = {}
+    for source, target in re.findall(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"', text):
+        edges.setdefault(name.search(source)[0], set()).add(name.search(target)[0])
+    called = set().union(*edges.values())
+    pointed = {f for f in sizes if f not in called and not f.startswith('seam_')}
+
+    def from_root(root):
+        call = root[len('seam_space_'):]
+
+        def through_pointer(function):
+            if function.startswith('walk_range'):
+                return {f for f in pointed if f.endswith('_part')
+                        and f == VISITS.get(call, f[:-len('_part')]) + '_part'}
+            if not function.startswith('seam_space_'):
+                return set()  # the allocator, the hook, payloads
+            return {f for f in pointed if re.match('(linux|old)_', f)
+                    and (call in ('ask', 'call', 'apply') or f.split('_', 1)[1] == call)}
+
+        @functools.cache
+        def down(function):
+            if function in on_path:
+                recursions.add(function)
+                return 0, ()
+            on_path.add(function)
+            targets = edges.get(function, set())
+            targets = targets | through_pointer(function) if '__indirect_call' in targets else targets
+            below = max((down(f) for f in targets if f in sizes), default=(0, ()))
+            on_path.discard(function)
+            return below[0] + sizes[function], (function, *below[1])
+        on_path = set()
+        return down(root)
+    recursions = set()
+    best = max(from_root(root) for root in sizes if root.startswith('seam_'))
+    return (*best, recursions)
+
+
+def stack(policy):
+    # gcc writes who calls whom, and what each puts on the stack
+    path = build(f'{policy}, with its calls', '-O2', f'-DSEAM_ONE_POLICY={policy}', '-fcallgraph-info=su')
+    if not path:
+        return
+    size, functions, recursions = deepest(path[:-len('.o')] + '.ci')
+    print(f'# {policy}: {size} bytes of stack, {" ".join(functions)}')
+    ok(not recursions, f'{policy}: nothing calls itself', recursions)
+    ok(200 < size <= MOST_STACK, f'{policy}: at most {MOST_STACK} bytes of stack a call', size)
+
+
+if subprocess.run(['cc', '-fcallgraph-info=su', '-xc', '-', '-c', '-o', os.path.join(folder.name, 'try.o')],
+                  input='int x;', text=True, capture_output=True).returncode:
+    skip('stack', 'the compiler tells no calls (gcc 10 and later do)')
+else:
+    for policy in ('plain', 'linux_6_18', 'linux_2_4_10'):
+        stack(policy)
 
 
 def runs(what, compiler):
