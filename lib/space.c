@@ -302,6 +302,11 @@ SEAM_EXPORT void seam_space_set_flags(struct seam_space *space, uint32_t set, ui
 	space->flags = (space->flags & ~(clear & changeable)) | (set & changeable);
 }
 
+SEAM_EXPORT void seam_space_set_may(struct seam_space *space, uint32_t may)
+{
+	space->may = may;
+}
+
 SEAM_EXPORT void seam_space_set_limit(struct seam_space *space, enum seam_limit limit,
 				      uint64_t value)
 {

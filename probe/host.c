@@ -14,10 +14,10 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <linux/capability.h>
 
 #include "probe/limits.h"
 #include "probe/procfs.h"
+#include "probe/rights.h"
 
 #define PAGE_SIZE UINT64_C(4096)
 #define USER_END_4_LEVEL ((UINT64_C(1) << 47) - PAGE_SIZE)
@@ -44,23 +44,6 @@ static void read_thp(char *ret_mode, size_t size)
 		return;
 	*close = 0;
 	snprintf(ret_mode, size, "%s", open + 1);
-}
-
-static uint32_t read_rights(void)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = { 0 };
-	uint32_t may = 0;
-
-	if (syscall(SYS_capget, &header, data))
-		return 0;
-	if (data[0].effective & 1u << CAP_IPC_LOCK)
-		may |= SEAM_MAY_IPC_LOCK;
-	if (data[0].effective & 1u << CAP_SYS_RAWIO)
-		may |= SEAM_MAY_RAWIO;
-	if (data[0].effective & 1u << CAP_SYS_ADMIN)
-		may |= SEAM_MAY_ADMIN;
-	return may;
 }
 
 static uint64_t limit_of(__rlimit_resource_t resource)
@@ -227,7 +210,7 @@ int host_look(struct host *ret_host)
 	snprintf(ret_host->release, sizeof(ret_host->release), "%s", name.release);
 	read_thp(ret_host->thp, sizeof(ret_host->thp));
 	o->arch = SEAM_ARCH_X86_64;
-	o->may = read_rights();
+	o->may = rights_to_memory(getpid());
 	if (ret_host->thp[0])
 		o->flags |= SEAM_SPACE_THP;
 	if (!strcmp(ret_host->thp, "always"))

@@ -17,6 +17,7 @@
 #include "probe/procfs.h"
 #include "probe/procmap.h"
 #include "probe/rec.h"
+#include "probe/rights.h"
 #include "trace/intern.h"
 #include "trace/vmflags.h"
 
@@ -402,26 +403,6 @@ static void read_bounds(pid_t tid, struct event *event)
 	}
 }
 
-/* What the capabilities of 6.18 include/uapi/linux/capability.h allow. */
-static uint64_t read_rights(pid_t tid)
-{
-	static const struct {
-		int capability;
-		uint32_t may;
-	} rights[] = { { 14, SEAM_MAY_IPC_LOCK }, { 17, SEAM_MAY_RAWIO }, { 21, SEAM_MAY_ADMIN } };
-	char text[4096], *at;
-	uint64_t effective, may = 0;
-
-	if (procfs_read(text, sizeof(text), "/proc/%d/status", (int)tid) < 0)
-		return 0;
-	at = strstr(text, "CapEff:");
-	effective = at ? strtoull(at + 7, NULL, 16) : 0;
-	for (size_t i = 0; i < sizeof(rights) / sizeof(*rights); i++)
-		if (effective >> rights[i].capability & 1)
-			may |= rights[i].may;
-	return may;
-}
-
 static uint64_t read_personality(pid_t tid)
 {
 	char text[32];
@@ -474,7 +455,7 @@ void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_bo
 	if (parent)
 		event.arg[0] = parent->space->number;
 	read_bounds(task->tid, &event);
-	event.arg[5] = read_personality(task->tid) | read_rights(task->tid) << 32;
+	event.arg[5] = read_personality(task->tid) | (uint64_t)rights_to_memory(task->tid) << 32;
 	if (look_into(rec, task, look, &event))
 		event.nr_areas = 0;
 	if (parent) {

@@ -2,7 +2,6 @@
 /* Source: 6.18 security/commoncap.c cap_bprm_creds_from_file. */
 #include "probe/rights.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,8 @@
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+#include <seam/space.h>
 
 #include "probe/procfs.h"
 
@@ -72,4 +73,25 @@ void rights_program(pid_t pid, char *ret_path, size_t size)
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
 	len = readlink(exe, ret_path, size - 1);
 	ret_path[len > 0 ? len : 0] = 0;
+}
+
+/* What the capabilities of 6.18 include/uapi/linux/capability.h allow. */
+uint32_t rights_to_memory(pid_t tid)
+{
+	static const struct {
+		int capability;
+		uint32_t may;
+	} rights[] = { { 14, SEAM_MAY_IPC_LOCK }, { 17, SEAM_MAY_RAWIO }, { 21, SEAM_MAY_ADMIN } };
+	char text[4096], *at;
+	uint64_t effective;
+	uint32_t may = 0;
+
+	if (procfs_read(text, sizeof(text), "/proc/%d/status", (int)tid) < 0)
+		return 0;
+	at = strstr(text, "CapEff:");
+	effective = at ? strtoull(at + 7, NULL, 16) : 0;
+	for (size_t i = 0; i < sizeof(rights) / sizeof(*rights); i++)
+		if (effective >> rights[i].capability & 1)
+			may |= rights[i].may;
+	return may;
 }

@@ -342,14 +342,17 @@ void call_munmap(struct call *call)
 /* SysV shared memory: each attachment is a file of its own, with a close operation. */
 void call_shmat(struct call *call)
 {
-	const uint64_t shm_readonly = 010000, shm_remap = 040000;
+	const uint64_t shm_readonly = 010000, shm_remap = 040000, shm_exec = 0100000;
+	bool read_only = call->arg[2] & shm_readonly;
 	struct seam_file file = {
-		.traits = SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_CLOSE | SEAM_FILE_SHMEM,
+		.traits = SEAM_FILE_READ | (read_only ? 0 : SEAM_FILE_WRITE) | SEAM_FILE_CLOSE |
+			  SEAM_FILE_SHMEM,
 	};
 	struct seam_mmap args = {
 		.addr = call->arg[1],
 		.len = call->arg[3],
-		.prot = SEAM_PROT_READ | (call->arg[2] & shm_readonly ? 0 : SEAM_PROT_WRITE),
+		.prot = SEAM_PROT_READ | (read_only ? 0 : SEAM_PROT_WRITE) |
+			(call->arg[2] & shm_exec ? SEAM_PROT_EXEC : 0),
 		.flags = SEAM_MAP_SHARED,
 		.file = &file,
 	};
@@ -358,7 +361,7 @@ void call_shmat(struct call *call)
 		call_pass(call);
 		return;
 	}
-	file.id = FILE_OF_SHM | (uint64_t)call->event->result;
+	file.id = FILE_OF_SHM | ++call->lane->nr_segments;
 	if (args.addr && call->arg[2] & shm_remap) {
 		args.flags |= SEAM_MAP_FIXED;
 		map_fixed(call, &args);

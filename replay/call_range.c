@@ -28,8 +28,19 @@ static int protect(struct call *call, uint64_t at, uint64_t len)
 	return err;
 }
 
+/* Which keys the program has got, or the processor has, no trace tells; nothing is changed then. */
+static bool lacks_key(const struct call *call)
+{
+	return call->event->call == TRACE_CALL_pkey_mprotect && call->known &&
+	       call->event->result == -SEAM_EINVAL;
+}
+
 void call_mprotect(struct call *call)
 {
+	if (lacks_key(call)) {
+		call_finish(call, -SEAM_EINVAL);
+		return;
+	}
 	call_over_range(call, call->arg[0], call->arg[1], protect, NEEDS_MEM);
 }
 

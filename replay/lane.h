@@ -57,8 +57,9 @@ struct lane {
 	uint32_t nr_mms, room_mms, room_results;
 	struct operation *operations; /* [number of the call - 1] */
 	uint32_t nr_operations, room_operations;
-	bool scripted; /* an operation script */
-	bool recorded; /* by seam itself */
+	bool scripted;	      /* an operation script */
+	bool recorded;	      /* by seam itself */
+	uint32_t nr_segments; /* attached so far */
 };
 
 /* How the spaces of a trace lie. */

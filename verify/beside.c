@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <seam/ops.h>
+
 #include "probe/iter.h"
+#include "probe/rights.h"
 #include "replay/layout.h"
 #include "replay/truth.h"
 #include "trace/grow.h"
@@ -15,7 +18,8 @@
 #include "verify/unasked.h"
 
 #define LOOK_ROOM (256u << 10)
-#define LOOK_ROOM_MAX (256u << 20) /* the text of a map without PROCMAP_QUERY */
+#define LOOK_ROOM_MAX (256u << 20)     /* the text of a map without PROCMAP_QUERY */
+#define LOW_MEMORY (UINT64_C(1) << 20) /* below any vm.mmap_min_addr */
 /* Identities that a search makes: far from those of the model. */
 #define FIRST_SEARCHED UINT32_C(0x80000000)
 
@@ -372,6 +376,22 @@ static void name_changes(struct beside *beside, enum beside_when when, uint32_t 
 
 /* ---- calls ---- */
 
+/* Calls that want rights of whoever makes them, which setuid or capset may have taken. */
+static bool wants_rights(const struct event *call)
+{
+	switch (call->call) {
+	case TRACE_CALL_mlock:
+	case TRACE_CALL_mlock2:
+	case TRACE_CALL_mlockall:
+		return true;
+	case TRACE_CALL_mmap:
+		return call->arg[3] & SEAM_MAP_LOCKED ||
+		       (call->arg[3] & SEAM_MAP_FIXED && call->arg[0] < LOW_MEMORY);
+	default:
+		return false;
+	}
+}
+
 /* A call as it is to be made in the model and compared. */
 struct check {
 	struct beside *beside;
@@ -519,6 +539,8 @@ static void take_call(struct beside *beside, const struct event *call,
 	check.space = space_of(beside, call->space);
 	reach_of(call, check.space, &check.reach);
 	history_keep(&beside->history, check.space, &check.reach);
+	if (wants_rights(call))
+		seam_space_set_may(check.space, rights_to_memory((pid_t)call->tid));
 	make_call(&check);
 	if (check.error) {
 		fail(beside, "no memory");

@@ -57,7 +57,9 @@ const char *unasked_name(const struct unasked *unasked)
 {
 	const struct seam_area *before = unasked->before, *after = unasked->after;
 	const char *by_file = name_by_file(unasked);
-	uint64_t changed = before && after ? before->flags ^ after->flags : 0;
+	/* which pages were written to is no business of an area */
+	uint64_t changed = before && after ? (before->flags ^ after->flags) & ~SEAM_VM_SOFTDIRTY
+					   : 0;
 
 	if (by_file)
 		return by_file;

@@ -199,6 +199,9 @@ void seam_space_set_limit(struct seam_space *space, enum seam_limit limit, uint6
  */
 void seam_space_set_flags(struct seam_space *space, uint32_t set, uint32_t clear);
 
+/* SEAM_MAY_* of who calls from now on. */
+void seam_space_set_may(struct seam_space *space, uint32_t may);
+
 /* Number of areas, as the kernel's map_count. O(1). */
 uint64_t seam_space_areas(const struct seam_space *space);
 uint64_t seam_space_limit(const struct seam_space *space, enum seam_limit limit);
