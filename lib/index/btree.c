@@ -1055,7 +1055,7 @@ static bool search_down(const struct leaf *leaf, unsigned int slot, uint64_t top
 			struct gap_search *search)
 {
 	const struct index_node *node = &leaf->node, *above = node;
-	bool fits;
+	bool fits = false;
 
 	if (slot) {
 		uint64_t bottom = leaf_end(leaf, slot - 1);
@@ -1180,7 +1180,7 @@ static bool search_up(const struct leaf *leaf, unsigned int slot, uint64_t botto
 		      struct gap_search *search)
 {
 	const struct index_node *node = &leaf->node;
-	bool fits;
+	bool fits = false;
 
 	if (slot < leaf->node.nr) {
 		uint64_t top = leaf_start(leaf, slot);
