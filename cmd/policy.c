@@ -41,15 +41,11 @@ static uint32_t release_number(const char *text)
 	return major << 16 | (minor & 0xff) << 8 | (patch & 0xff);
 }
 
-int cmd_policy_of_release(const struct cmd *cmd, const char *release,
-			  struct seam_policy *ret_policy)
+bool cmd_named_policy(const char *release, struct seam_policy *ret_policy)
 {
 	uint32_t wanted = release_number(release), best = 0;
 	const struct seam_policy *policy;
-	struct utsname host;
 
-	if (!wanted || (!uname(&host) && !strcmp(host.release, release)))
-		return cmd_policy(cmd, "linux-host", false, ret_policy);
 	for (unsigned int i = 0; (policy = seam_policy_at(i)); i++) {
 		uint32_t number =
 			strncmp(policy->name, "linux-", 6) ? 0 : release_number(policy->name + 6);
@@ -59,7 +55,17 @@ int cmd_policy_of_release(const struct cmd *cmd, const char *release,
 		best = number;
 		*ret_policy = *policy;
 	}
-	if (!best)
+	return best;
+}
+
+int cmd_policy_of_release(const struct cmd *cmd, const char *release,
+			  struct seam_policy *ret_policy)
+{
+	struct utsname host;
+
+	if (!release_number(release) || (!uname(&host) && !strcmp(host.release, release)))
+		return cmd_policy(cmd, "linux-host", false, ret_policy);
+	if (!cmd_named_policy(release, ret_policy))
 		return cmd_fail(EXIT_FAILED, "recorded under Linux %s, of which no rules are known",
 				release);
 	return EXIT_DONE;

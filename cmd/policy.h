@@ -21,6 +21,9 @@ int cmd_policy(const struct cmd *cmd, const char *spec, bool of_file,
 int cmd_policy_of_option(const struct cmd *cmd, const char *option, const char *spec,
 			 struct seam_policy *ret_policy);
 
+/* The newest named policy that is not newer than the kernel of this release. False: none is. */
+bool cmd_named_policy(const char *release, struct seam_policy *ret_policy);
+
 /*
  * The policy of a kernel by its release ("6.18.44"): the running kernel's when it is that one or ""
  * (not told), else the newest named one that is not newer. 0, or EXIT_FAILED after a message.

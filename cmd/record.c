@@ -13,9 +13,11 @@
 
 #include "cmd/attach.h"
 #include "cmd/cmd.h"
+#include "cmd/policy.h"
 #include "cmd/record_print.h"
 #include "face/json.h"
 #include "probe/record.h"
+#include "replay/replay.h"
 #include "sym/unwind.h"
 #include "ui/table.h"
 
@@ -130,6 +132,32 @@ static void drop_output(const struct options *options, const struct output *outp
 
 /* ---- the closing line ---- */
 
+#define REPLAYED_MAX (UINT64_C(16) << 20) /* bytes of a recording that take no time to speak of */
+
+/*
+ * The recorder looks at a map now and then; how large it was between is what the calls tell. A named
+ * policy will do: to probe the running kernel would take longer than most recordings.
+ */
+static void count_peak(const struct output *output, const struct trace_host *host, uint64_t bytes,
+		       struct record_result *result)
+{
+	struct replay_kernel kernel = { .recorded = true };
+	const struct replay_options options = { .kernels = &kernel, .nr_kernels = 1 };
+	struct replay_report report;
+	struct trace_error error;
+	struct source source;
+
+	if (bytes > REPLAYED_MAX || output->fd == STDOUT_FILENO ||
+	    !cmd_named_policy(host->release, &kernel.policy) || source_open(output->path, &source))
+		return;
+	if (!replay_run(&source, &options, &report, &error))
+		for (uint32_t i = 0; i < report.results[0].nr_mms; i++)
+			if (report.results[0].mms[i].areas_peak > result->areas_peak)
+				result->areas_peak = report.results[0].mms[i].areas_peak;
+	replay_report_free(&report);
+	source_close(&source);
+}
+
 static void print_closing(const struct record_result *result, const struct output *output,
 			  uint64_t bytes)
 {
@@ -139,15 +167,17 @@ static void print_closing(const struct record_result *result, const struct outpu
 				 ? 100.0 * (double)result->cpu_ns / (double)result->elapsed_ns
 				 : 0;
 
-	fprintf(stderr,
-		"seam: %s of %s, at most %s, lost 0; %s in %s; recording took %s (%.1f %%); next: "
-		"seam replay%s%s\n",
+	fprintf(stderr, "seam: %s of %s, at most %s, lost 0; %s in %s; recording took %s (%.1f %%)",
 		counted(calls, result->calls, "call", "calls"),
 		counted(processes, result->processes, "process", "processes"),
 		counted(areas, result->areas_peak, "mapping", "mappings"), size_text(size, bytes),
-		output->path, time_text(cost, result->cpu_ns), percent,
-		strcmp(output->path, DEFAULT_OUTPUT) ? " " : "",
-		strcmp(output->path, DEFAULT_OUTPUT) ? output->path : "");
+		output->path, time_text(cost, result->cpu_ns), percent);
+	if (output->fd == STDOUT_FILENO)
+		fputc('\n', stderr);
+	else if (!strcmp(output->path, DEFAULT_OUTPUT))
+		fputs("; next: seam report\n", stderr);
+	else
+		fprintf(stderr, "; next: seam report %s\n", output->path);
 	if (result->no_descriptions)
 		fputs("seam: open files could not be told apart here (pidfd_getfd, kcmp): files "
 		      "are told by device and inode\n",
@@ -252,6 +282,8 @@ static int record_into(const struct options *options, const struct output *outpu
 		drop_output(options, output);
 		return attach_failed(err, (pid_t)options->pid, options->program[0]);
 	}
+	if (!write_err && !result.exec_errno)
+		count_peak(output, host, bytes, &result);
 	return finish(options, output, &result, bytes, write_err);
 }
 

@@ -21,7 +21,7 @@ static void print_growth(const struct growth *growth, FILE *out)
 
 	fprintf(out, "they %s", growth_text(growth->kind));
 	if (growth->kind == GROWTH_growing && growth->brief)
-		fputs(" for as short as it ran", out);
+		fputs(", in too short a time to tell whether they would go on", out);
 	else if (growth->kind == GROWTH_growing && growth->has_rate) {
 		if (growth->per_minute >= 10)
 			fprintf(out, ", by %s a minute",
@@ -48,6 +48,8 @@ static void print_answer(const struct activity *a, const struct report_screen *s
 		*process->comm ? process->comm : "the process");
 	if (process->pid)
 		fprintf(out, " %" PRIu32, process->pid);
+	if (a->nr_spaces > 1)
+		fprintf(out, ", the largest of %s processes,", count_text(peak, a->nr_spaces));
 	fprintf(out, " held %s of %s mappings at its peak, %s at its end; ",
 		count_text(peak, mm->areas_peak), count_text(limit, space->limit),
 		count_text(end, mm->areas_end));
@@ -59,7 +61,7 @@ static void print_answer(const struct activity *a, const struct report_screen *s
 static void print_curve(const struct series *series, FILE *out)
 {
 	static const char *const heights[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	char calls[COUNTED_TEXT], least_text[SHORT_TEXT], most_text[SHORT_TEXT];
+	char calls[COUNTED_TEXT], time[SHORT_TEXT], least_text[SHORT_TEXT], most_text[SHORT_TEXT];
 	uint64_t least = UINT64_MAX, most = 0;
 	uint32_t width = series->nr < CURVE_WIDTH ? series->nr : CURVE_WIDTH;
 
@@ -69,9 +71,14 @@ static void print_curve(const struct series *series, FILE *out)
 		least = series->points[i].least < least ? series->points[i].least : least;
 		most = series->points[i].most > most ? series->points[i].most : most;
 	}
-	fprintf(out, "over its %s  ",
+	fprintf(out, "over its %s",
 		counted(calls, (series->nr - 1) * series->stride + series->in_last, "call",
 			"calls"));
+	if (series->points[series->nr - 1].time_ns)
+		fprintf(out, " in %s",
+			time_text(time, series->points[series->nr - 1].time_ns -
+						series->points[0].time_ns));
+	fputs("  ", out);
 	for (uint32_t i = 0; i < width; i++) {
 		uint64_t areas = series->points[(uint64_t)(i + 1) * series->nr / width - 1].areas;
 

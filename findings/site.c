@@ -7,13 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "path(symbol+0x12) [0x34]", "path+0x12", "0x12". */
+/* "path(symbol+0x12) [0x34]", "path() [0x34]", "path+0x12", "0x12". */
 struct frame {
 	const char *module; /* without its folder */
 	size_t module_len;
 	const char *function; /* or an offset */
 	size_t function_len;
 };
+
+/* Of a function without a name: the offset in brackets, if there is one in [at, end). */
+static void take_offset(struct frame *frame, const char *at, const char *end)
+{
+	const char *open = memchr(at, '[', (size_t)(end - at));
+	const char *close = open ? memchr(open, ']', (size_t)(end - open)) : NULL;
+
+	if (!close)
+		return;
+	frame->function = open + 1;
+	frame->function_len = (size_t)(close - open - 1);
+}
 
 static bool read_frame(const char **at, struct frame *ret)
 {
@@ -31,6 +43,8 @@ static bool read_frame(const char **at, struct frame *ret)
 		ret->function = open + 1;
 		plus = memchr(open, '+', (size_t)(close - open));
 		ret->function_len = (size_t)((plus ? plus : close) - ret->function);
+		if (!ret->function_len)
+			take_offset(ret, close, end);
 	} else {
 		ret->module_len = plus ? (size_t)(plus - line) : 0;
 		ret->function = plus ? plus : line;

@@ -308,7 +308,7 @@ void rec_ask_after(struct rec *rec, const struct rec_task *task, const struct re
 		   int64_t result);
 /*
  * All that @parent had touched when it made @child, which has @areas: the child's pages tell, since
- * other threads of the parent may have gone on.
+ * other threads of the parent may have gone on. Also all that one task has touched so far.
  */
 void rec_ask_all(struct rec *rec, const struct rec_task *parent, const struct rec_task *child,
 		 const struct seam_area *areas, size_t nr_areas);

@@ -468,6 +468,8 @@ void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_bo
 	set_stack(rec->areas, task->space);
 	task->space->born_ns = clock_ns();
 	rec_write(rec, task, &event);
+	if (born == BORN_UNKNOWN) /* what it touched before it was recorded */
+		rec_ask_all(rec, task, task, event.areas, event.nr_areas);
 	write_comm(rec, task);
 	if (born != BORN_FORK)
 		write_limits(rec, task);

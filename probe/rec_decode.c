@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <linux/audit.h>
 #include <sched.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -35,8 +36,10 @@
 static const struct rec_condition prctl_rule = { 0, 5, UINT32_MAX, { 35, 41, 65, 67, 0x53564d41 } };
 /* ioctl: UFFDIO_REGISTER, UFFDIO_UNREGISTER */
 static const struct rec_condition uffd_rule = { 1, 2, UINT32_MAX, { 0xc020aa00, 0x8010aa01 } };
-/* clone without CLONE_VM copies the map */
-static const struct rec_condition clone_rule = { 0, 1, CLONE_VM, { 0 } };
+/* clone without CLONE_VM copies the map; with CLONE_UNTRACED the child would not be seen */
+static const struct rec_condition clone_rule = {
+	0, 3, CLONE_VM | CLONE_UNTRACED, { 0, CLONE_UNTRACED, CLONE_VM | CLONE_UNTRACED }
+};
 
 /* Numbers that all architectures share since 424, which headers of today may not have. */
 #define RECENT_NUMBERS                                                                             \
@@ -234,6 +237,65 @@ static void decode_ipc(struct rec_call *call)
 	call->result_at = to;
 }
 
+/*
+ * The registers of a stopped task. Their layout is told by their size: 32-bit programs have other
+ * ones.
+ */
+struct registers {
+	union {
+		struct user_regs_struct wide;
+		int32_t narrow[17]; /* i386: bx is the first, ax the 7th, orig_ax the 12th */
+	};
+	struct iovec size;
+};
+
+static bool get_registers(pid_t tid, struct registers *ret)
+{
+	ret->size = (struct iovec) { ret, offsetof(struct registers, size) };
+	return !ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &ret->size);
+}
+
+#ifdef __x86_64__
+static bool is_narrow(const struct registers *registers)
+{
+	return registers->size.iov_len == sizeof(registers->narrow);
+}
+
+static void set_first_argument(struct registers *registers, uint64_t value)
+{
+	if (is_narrow(registers))
+		registers->narrow[0] = (int32_t)value;
+	else
+		registers->wide.rdi = value;
+}
+#elif defined(__aarch64__)
+static void set_first_argument(struct registers *registers, uint64_t value)
+{
+	registers->wide.regs[0] = value;
+}
+#else
+static void set_first_argument(struct registers *registers, uint64_t value)
+{
+	registers->wide.a0 = value;
+}
+#endif
+
+/*
+ * Without a tracer the child's filtered calls would fail, so it gets ours. (Leak sanitizers look at
+ * their process from such a child; they say then that they do not work under ptrace.)
+ */
+static void decode_clone(pid_t tid, struct rec_call *call)
+{
+	struct registers registers;
+
+	if (call->arg[0] & CLONE_UNTRACED && get_registers(tid, &registers)) {
+		set_first_argument(&registers, call->arg[0] & ~(uint64_t)CLONE_UNTRACED);
+		ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &registers.size);
+	}
+	if (call->arg[0] & CLONE_VM)
+		call->kind = REC_NONE;
+}
+
 static void decode_clone3(pid_t tid, struct rec_call *call)
 {
 	uint64_t flags;
@@ -336,6 +398,8 @@ bool rec_decode(pid_t tid, const struct ptrace_syscall_info *info, struct rec_ca
 		decode_ipc(ret_call);
 	} else if (ret_call->kind == REC_CLONE3) {
 		decode_clone3(tid, ret_call);
+	} else if (ret_call->kind == REC_FORK && number->condition) {
+		decode_clone(tid, ret_call);
 	}
 	if (ret_call->kind == REC_CALL) {
 		decode_call(tid, ret_call);
@@ -348,19 +412,14 @@ bool rec_decode(pid_t tid, const struct ptrace_syscall_info *info, struct rec_ca
 bool rec_result_of_dying(pid_t tid, const struct rec_call *call, int64_t *ret_result)
 {
 #ifdef __x86_64__
-	union {
-		struct user_regs_struct wide;
-		int32_t narrow[17]; /* 32-bit program: ax is the 7th, orig_ax the 12th */
-	} regs;
-	struct iovec to = { &regs, sizeof(regs) };
-	bool is_narrow;
+	struct registers registers;
 
-	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &to))
+	if (!get_registers(tid, &registers))
 		return false;
-	is_narrow = to.iov_len == sizeof(regs.narrow);
-	if ((is_narrow ? (uint32_t)regs.narrow[11] : regs.wide.orig_rax) != call->nr)
+	if ((is_narrow(&registers) ? (uint32_t)registers.narrow[11] : registers.wide.orig_rax) !=
+	    call->nr)
 		return false;
-	*ret_result = is_narrow ? regs.narrow[6] : (int64_t)regs.wide.rax;
+	*ret_result = is_narrow(&registers) ? registers.narrow[6] : (int64_t)registers.wide.rax;
 	return true;
 #else
 	return false;

@@ -14,6 +14,9 @@ static void learn_heap(struct call *call)
 	uint64_t start = seam_space_get_start_brk(call->space);
 
 	call->mm->heap_known = true;
+	/* where it begins is known, so its end is, to a page; this call may move that */
+	if (start && start <= result && result == call->arg[0])
+		return;
 	if (!start || start > result) {
 		/* 2.2 and 2.4 refuse a break below the text, of which the log does not tell */
 		start = result;

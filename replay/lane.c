@@ -455,16 +455,11 @@ out:
 	return lane->scripted ? keep_operation(lane, ret_outcome) : 0;
 }
 
-int lane_touch(struct lane *lane, const struct event *event)
+int lane_touch_in(struct lane *lane, struct lane_mm *mm, const struct event *event)
 {
 	struct piece piece;
-	struct lane_mm *mm;
 	uint64_t start = event->arg[0], end = event->arg[1];
 
-	if (lane->touch == TOUCH_NEVER || event->space >= lane->nr_mms ||
-	    !lane->mms[event->space].space)
-		return 0;
-	mm = &lane->mms[event->space];
 	for (; ground_next(&mm->ground, start, end, &piece); start = piece.end) {
 		if (!has_memory(piece.kind))
 			continue;
@@ -472,9 +467,24 @@ int lane_touch(struct lane *lane, const struct event *event)
 		    -SEAM_EALLOC)
 			return -ENOMEM;
 	}
+	return 0;
+}
+
+int lane_touch(struct lane *lane, const struct event *event)
+{
+	struct lane_mm *mm;
+	int err;
+
+	if (lane->touch == TOUCH_NEVER || event->space >= lane->nr_mms ||
+	    !lane->mms[event->space].space)
+		return 0;
+	mm = &lane->mms[event->space];
+	err = lane_touch_in(lane, mm, event);
+	if (err)
+		return err;
 	lane_forget_counts(mm);
 	lane_note_peak(mm);
-	return lane_begin_segment(lane, mm);
+	return mm->segment ? segment_add(mm, event) : 0;
 }
 
 /* What a kernel did unasked is done under each: the range becomes what the record says. */

@@ -92,6 +92,8 @@ void lane_replace_space(struct lane *lane, struct lane_mm *mm, struct lane_mm *a
 /* Counters that came about otherwise than by a call are nobody's. */
 void lane_forget_counts(struct lane_mm *mm);
 int lane_touch(struct lane *lane, const struct event *event);
+/* The same in a space that is not the lane's own. */
+int lane_touch_in(struct lane *lane, struct lane_mm *mm, const struct event *event);
 int lane_change(struct lane *lane, const struct event *event);
 
 /* The bounds of text and data; they are remembered. */

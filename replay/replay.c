@@ -98,6 +98,31 @@ static void watch_begin(const struct pass *pass, const struct lane *lane, const 
 		watcher->after_begin(watcher->ctx, lane->number, event, space);
 }
 
+static bool all_is_copied(const struct seam_space *space)
+{
+	struct seam_area area;
+	uint64_t at = 0;
+
+	while (seam_area_next(space, &at, &area))
+		if (area.flags & SEAM_VM_DONTCOPY)
+			return false;
+	return true;
+}
+
+/*
+ * A child's areas are those that its parent had at this moment: what the parent's past leaves open is
+ * settled before the child inherits it.
+ */
+static int check_parent(struct lane *lane, const struct event *child, struct replay_report *report)
+{
+	struct event truth = *child;
+	const struct seam_space *space;
+
+	truth.space = (uint32_t)child->arg[0];
+	space = space_of(lane, &truth);
+	return space && all_is_copied(space) ? truth_check(lane, &truth, report) : 0;
+}
+
 static int begin_space(struct pass *pass, const struct event *event)
 {
 	struct replay_process *process;
@@ -117,13 +142,18 @@ static int begin_space(struct pass *pass, const struct event *event)
 				    trace_facts(report->trace), &layout, pass->error);
 	for (unsigned int i = 0; !r && i < pass->nr_lanes; i++) {
 		const struct seam_policy *policy = &pass->lanes[i].kernel->policy;
+		bool is_seen;
 
 		if (pass->scripted)
 			layout_of_script(pass->options->layout, policy, &layout);
 		report->old_at_64_bits |= layout.wide && policy->old;
-		r = lane_begin_space(&pass->lanes[i], event, &layout);
-		if (!r && event->born == BORN_FORK && event->flags & EVENT_AREAS_KNOWN &&
-		    pass->lanes[i].kernel->recorded)
+		is_seen = event->born == BORN_FORK && event->flags & EVENT_AREAS_KNOWN &&
+			  pass->lanes[i].kernel->recorded;
+		if (is_seen)
+			r = check_parent(&pass->lanes[i], event, report);
+		if (!r)
+			r = lane_begin_space(&pass->lanes[i], event, &layout);
+		if (!r && is_seen)
 			r = truth_check(&pass->lanes[i], event, report);
 		if (!r)
 			watch_begin(pass, &pass->lanes[i], event);

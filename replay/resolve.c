@@ -355,6 +355,8 @@ static int go_over(struct resolution *r, uint32_t number)
 
 	if (err)
 		return err;
+	if (event->kind == EVENT_TOUCH)
+		return lane_touch_in(&r->lane, &r->again, event);
 	range_of(&r->again, event, &start, &end);
 	first = first_border(r, start);
 	for (uint32_t i = first; i < r->nr_borders && r->borders[i].at <= end; i++)

@@ -14,14 +14,14 @@ struct segment {
 	uint64_t peak;
 	uint64_t start_brk, brk, limits[SEAM_LIMIT_MEMLOCK + 1];
 	struct range_map untouched;
-	struct event *calls; /* since */
+	struct event *calls; /* since, and touches that the record tells */
 	uint32_t nr_calls, room_calls;
 	bool overflowed; /* more calls than are kept */
 };
 
 /* The space begins a new segment: its areas are what is known for sure. 0 or -ENOMEM. */
 int segment_begin(struct lane_mm *mm);
-/* A call was made. 0 or -ENOMEM. */
+/* A call was made, or a touch told. 0 or -ENOMEM. */
 int segment_add(struct lane_mm *mm, const struct event *event);
 /* The space as it was when the segment began. *ret_again is to be freed by lane_mm_free either way. */
 int segment_restore(const struct lane_mm *mm, struct lane_mm *ret_again);

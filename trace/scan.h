@@ -131,7 +131,7 @@ static inline bool word_is(const char *word, size_t len, const char *text)
 /* Where @text first stands in [at, end), or NULL. */
 static inline const char *find_text(const char *at, const char *end, const char *text)
 {
-	return at < end ? memmem(at, (size_t)(end - at), text, strlen(text)) : NULL;
+	return at && at < end ? memmem(at, (size_t)(end - at), text, strlen(text)) : NULL;
 }
 
 /* Where @c last stands in [at, end), or NULL. */

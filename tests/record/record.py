@@ -44,14 +44,17 @@ def replay(*options, path=DATA):
 
 def as_it_was(what, differences=0, **expected):
     """The recording is whole, and the model with its calls has the maps that the kernel had."""
-    trace = replay()['trace']
+    seen = replay()
+    trace = seen['trace']
+    changes = sum(kernel['joins'] + kernel['splits'] for kernel in seen.get('kernels', []))
     ok(trace.get('complete') is True and trace['differences'] <= differences and trace['checkpoints'] > 0 and
-       all(trace[key] == value for key, value in expected.items()), f'{what}: as it happened', trace)
+       trace['undetermined'] <= max(1, changes // 100) and all(trace[key] == value for key, value in expected.items()),
+       f'{what}: as it happened', trace, changes)
     return trace
 
 
 # The same outside, and the truth inside
-ROLES = [('threads', '200'), ('spawns', '2'), ('clone-vm',), ('fork', '15'), ('exec-from-thread',),
+ROLES = [('threads', '200'), ('spawns', '2'), ('clone-vm',), ('untraced',), ('fork', '15'), ('exec-from-thread',),
          ('leader-exits',), ('status', '4'), ('killed', '9'), ('killed', '15'), ('flock', '20'), ('descriptions',),
          ('stack', '300'), ('aio',), ('grows', '20'),
          ('limit',), ('limits',)]
@@ -69,8 +72,7 @@ for role in ROLES:
            alone, seen)
         ok(re.search(r'^seam: [\d,]+ calls of [\d,]+ process', seen.stderr, re.M) and 'lost 0' in seen.stderr,
            f'{role[0]} ({mode}): the closing line', seen.stderr)
-        # two threads that touch at the very moment of a call leave the order of their faults open
-        as_it_was(f'{role[0]} ({mode})', differences=1 if role[0] in ('threads', 'fork') else 0)
+        as_it_was(f'{role[0]} ({mode})')
 
 # Calls that need no stop at their exit
 seen = record(SUBJECT, 'unmaps', '20', options=['--print'])
@@ -101,7 +103,7 @@ if SUBJECT32 and run(SUBJECT32, 'status', '0').returncode == 0:
         seen = record(SUBJECT32, *role)
         ok(seen.returncode == alone.returncode and (role[0] == 'maps' or seen.stdout == alone.stdout),
            f'32-bit {role[0]}: the same as alone', alone, seen)
-        as_it_was(f'32-bit {role[0]}', differences=1 if role[0] == 'threads' else 0)
+        as_it_was(f'32-bit {role[0]}')
 else:
     skip('32-bit programs', 'none can be built and run here (gcc -m32 -static)')
 
@@ -314,7 +316,7 @@ for attempt in range(3):
         skip('attaching', 'kernel.yama.ptrace_scope forbids it')
         break
     ok((out, subject.returncode, seam.returncode) == ('loop done\n', 11, 0), 'an attached process goes on', out, err)
-    as_it_was('attached', differences=20)  # what was touched before is not known
+    as_it_was('attached', differences=1)  # whose memory shares an anon_vma is not known
 subject = subprocess.Popen(['sh', '-c', 'kill -STOP $$; exit 5'])
 wait_until(lambda: state_of(subject.pid) == 'T')
 seam = subprocess.Popen([SEAM, 'record', '-o', DATA, '--yes', '-p', str(subject.pid)], stderr=subprocess.PIPE, text=True)
@@ -358,7 +360,7 @@ for mode, options in MODES.items():
         if not gone or not whole or not finished:
             bad.append((round_, gone, whole, text, trace))
     ok(not bad, f'killed 15 times ({mode}): the file is good, the tree {"dead" if mode == "filter" else "finished"}', bad)
-    ok(nr_showing == 15, f'and holds what was done up to a tenth of a second before ({mode})', nr_showing)
+    ok(nr_showing > 8, f'and most often holds what was done up to a tenth of a second before ({mode})', nr_showing)
 
 # Cut anywhere
 record(SUBJECT, 'threads', '1500')

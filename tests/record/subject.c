@@ -130,16 +130,36 @@ static int vm_child(void *arg)
 }
 
 /* A process that shares the memory of another one. */
-static int clone_vm_role(int unused)
+static int clone_vm(int flags)
 {
 	char *stack = map(16), *made = NULL;
-	pid_t pid = clone(vm_child, stack + 16 * PAGE, CLONE_VM | SIGCHLD, &made);
+	pid_t pid = clone(vm_child, stack + 16 * PAGE, CLONE_VM | SIGCHLD | flags, &made);
 	int status = pid < 0 ? -1 : wait_for(pid);
 
 	*made = 1;
 	munmap(made, 3 * PAGE);
 	printf("clone-vm %d\n", status);
 	return status;
+}
+
+static int clone_vm_role(int unused)
+{
+	return clone_vm(0);
+}
+
+/* Children that would not be traced: one with the same memory, one with a copy. */
+static int untraced_role(int unused)
+{
+	pid_t pid;
+	char *made;
+
+	clone_vm(CLONE_UNTRACED);
+	fflush(stdout);
+	pid = (pid_t)syscall(SYS_clone, CLONE_UNTRACED | SIGCHLD, NULL, NULL, NULL, NULL);
+	if (!pid)
+		_exit(vm_child(&made));
+	printf("untraced %d\n", pid < 0 ? -1 : wait_for(pid));
+	return 7;
 }
 
 /* Forks while other threads change the map. */
@@ -635,6 +655,7 @@ static const struct {
 	{ "threads", threads_role },
 	{ "spawns", spawns_role },
 	{ "clone-vm", clone_vm_role },
+	{ "untraced", untraced_role },
 	{ "fork", fork_role },
 	{ "exec-from-thread", exec_from_thread_role },
 	{ "leader-exits", leader_exits_role },

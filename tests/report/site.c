@@ -29,6 +29,7 @@ int main(void)
 	   "/lib64/ld-linux-x86-64.so.2(_dl_catch_error+0x8) [0x30]\n",
 	   "ld-linux-x86-64.so.2");
 	is("/usr/bin/app+0x1234\n/usr/bin/app+0x88", "+0x1234 < +0x88 (app)");
+	is("/usr/bin/app() [0x1234]\n/usr/bin/app(main+0x3) [0x99]\n", "0x1234 < main (app)");
 	is("0x7f00\n", "0x7f00 ()");
 	is("a dir/with (brackets) and+plus", "brackets (with )");
 	is("(\n)\n((((\n", "( < ) ()");
