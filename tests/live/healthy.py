@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """healthy.py SEAM: programs in which nothing is worth mending. No remedy is offered, the screen fits 24
 lines, and the first line says that all is well; the same for each process that they start."""
+import glob
 import json
 import os
 import shutil
@@ -26,8 +27,9 @@ def write(name, text):
     return path
 
 
-def tool(name, *places):
-    return shutil.which(name) or next((p for p in places if os.access(p, os.X_OK)), None)
+def tool(name):
+    """In the path, or where Debian keeps PostgreSQL's."""
+    return shutil.which(name) or next(iter(glob.glob(f'/usr/lib/postgresql/*/bin/{name}')), None)
 
 
 def become_server():
