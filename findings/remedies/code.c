@@ -36,6 +36,12 @@ static bool has_undoable_advice(const struct findings *findings, const struct gr
 	return row->flags & UNDOABLE;
 }
 
+/* The JVM closes the ends of its threads' stacks by itself, whatever libc does. */
+static bool libc_guards(const struct findings *findings, const struct group_row *row)
+{
+	return !maps_file(findings->snapshot, "/libjvm.so");
+}
+
 /* SysV segments are always shared. */
 static bool may_be_private(const struct findings *findings, const struct group_row *row)
 {
@@ -71,6 +77,7 @@ const struct remedy remedies_of_code[] = {
 		.anew = true,
 		.drops = SEAM_CAUSE(prot) | SEAM_CAUSE(flags) | HISTORY,
 		.drops_flags = CLOSED_FLAGS,
+		.fits = libc_guards,
 	},
 	{
 		.name = "uffd-write-protect",

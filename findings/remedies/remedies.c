@@ -22,8 +22,8 @@
 #define SMALL_MAP 32
 
 static const struct remedy *const tables[] = {
-	remedies_of_code,  remedies_of_glibc,	 remedies_of_jemalloc,
-	remedies_of_libgc, remedies_of_mimalloc,
+	remedies_of_code, remedies_of_glibc, remedies_of_jemalloc,
+	remedies_of_jvm,  remedies_of_libgc, remedies_of_mimalloc,
 };
 
 bool maps_file(const struct snapshot *snapshot, const char *name)

@@ -40,6 +40,7 @@ struct remedy {
 extern const struct remedy remedies_of_code[];
 extern const struct remedy remedies_of_glibc[];
 extern const struct remedy remedies_of_jemalloc[];
+extern const struct remedy remedies_of_jvm[];
 extern const struct remedy remedies_of_libgc[];
 extern const struct remedy remedies_of_mimalloc[];
 

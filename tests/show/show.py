@@ -117,6 +117,14 @@ for step, left in ((1, []), (-1, [('map-in-order', 1)])):
     ok([(r['remedy'], r['areas_after']) for r in found['remedies']] == left and
        [g['what'] for g in found['groups']] == ['file-windows'], f'windows, offsets by {step}', found)
 
+# A JVM closes the ends of its threads' stacks itself: no libc helps.
+for jvm, remedy in (('', 'guard-markers'), ('7e0000000000-7e0001000000 r-xp 00000000 08:01 9 /jvm/libjvm.so\n', 'runtime-setting')):
+    text = jvm + ''.join(f'{at:x}-{at + 0x4000:x} ---p 0 00:00 0\n{at + 0x4000:x}-{at + 0x100000:x} rw-p 0 00:00 0\n'
+                         for at in range(0x7f0000000000, 0x7f0000000000 + 40 * 0x100000, 0x100000))
+    found = json.loads(seam('show', '--json', '-', input=text).stdout)
+    ok([r['remedy'] for r in found['remedies']] == [remedy] and found['remedies'][0]['areas_after'] == 1,
+       f'thread stacks: {remedy}', found['groups'], found['remedies'])
+
 # The report of 2001
 mail = os.path.join(CASES, 'report-2001.txt')
 for kernel, cause, words in (('linux-2.4.2', 'rule', 'linux-2.4.2 never joins them'),
