@@ -22,6 +22,8 @@ struct live_options {
 	 * process can then read no other's memory any more.
 	 */
 	bool drop_rights;
+	/* Do not look for guard markers, which takes a walk through all page tables. */
+	bool no_guards;
 	/* Begin with this source ("smaps", "maps") instead of the best; NULL. */
 	const char *source;
 };

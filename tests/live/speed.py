@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """speed.py SEAM HARD: how long seam show takes on a process at its limit, and seam top with 300
-processes. The best of several tries counts, so that it holds on a busy machine."""
+processes. The best of several tries counts; on a machine that others keep busy, its CPU time."""
 import json
 import os
 import subprocess
@@ -25,14 +25,15 @@ def timed(*args):
 
 
 def best(limit_ms, *args):
-    """The best of the tries; not all are made when it is good enough."""
+    """Figures of the best of the tries, and the one that counts; not all are made when it is good enough."""
     wall = cpu = float('inf')
     for _ in range(TRIES):
         once = timed(*args)
         wall, cpu = min(wall, once[0]), min(cpu, once[1])
         if wall <= limit_ms * 0.7:
             break
-    return wall, cpu
+    busy = os.getloadavg()[0] > os.cpu_count()
+    return f'{wall:.0f} ms, CPU {cpu:.0f} ms', cpu if busy else wall
 
 
 def read_smaps_ms(pid):
@@ -54,12 +55,12 @@ report = show(pid)
 if report['source'] != 'bpf':
     skip('seam show', f'areas are read from {report["source"]} here: {report.get("notes")}')
 else:
-    wall, cpu = best(120, 'show', pid)
+    figures, took = best(120, 'show', pid)
     read_ns = min(show(pid)['read_ns'] for _ in range(5)) / report['areas']
     smaps_ms = min(read_smaps_ms(pid) for _ in range(3))
-    print(f'# {report["areas"]} areas: seam show {wall:.0f} ms, CPU {cpu:.0f} ms; reading '
+    print(f'# {report["areas"]} areas: seam show {figures}; reading '
           f'{read_ns:.0f} ns an area, smaps {smaps_ms * 1e6 / report["areas"]:.0f}')
-    ok(wall <= 120, 'seam show at the limit: 120 ms', wall)
+    ok(took <= 120, 'seam show at the limit: 120 ms', figures)
     ok(read_ns <= 450, 'an area is read in 450 ns', read_ns)
     ok(read_ns * report['areas'] <= 0.3 * smaps_ms * 1e6, 'in less than 0.3 of what smaps takes',
        read_ns, smaps_ms)
@@ -67,12 +68,12 @@ process.kill()
 process.wait()
 
 sleepers = [subprocess.Popen(['sleep', '600']) for _ in range(300)]
-wall, cpu = best(100, 'top', '--once')
-print(f'# 300 processes and more: seam top {wall:.0f} ms, CPU {cpu:.0f} ms')
+figures, took = best(100, 'top', '--once')
+print(f'# 300 processes and more: seam top {figures}')
 if os.geteuid():
     skip('seam top', 'counting by BPF needs root')
 else:
-    ok(wall <= 100, 'seam top: 100 ms', wall)
+    ok(took <= 100, 'seam top: 100 ms', figures)
 for sleeper in sleepers:
     sleeper.kill()
 for sleeper in sleepers:
