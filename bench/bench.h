@@ -37,14 +37,28 @@ struct impl {
 	/* libseam only */
 	void (*touch_all)(void *map);
 	void *(*fork)(void *map);
+	void *(*snapshot)(const void *map);
+	/* As find, beside a writer; NULL: it cannot be read beside one. */
+	uint64_t (*read)(const void *map, uint64_t addr, uint64_t *ret_end);
 };
 
-extern const struct impl impl_seam, impl_seam_rules;
+/* Three kinds of spaces: plain, with the rules of linux-6.18, plain with readers. */
+extern const struct impl impl_seam, impl_seam_rules, impl_seam_readers;
 /* NULL when it was not built in. */
 extern const struct impl *const peer_std_map, *const peer_absl, *const peer_llvm, *const peer_icl;
 /* What bench/kernel/build makes of the kernel's sources, under this name in its shared object. */
 extern const struct impl kernel_maple;
 #define KERNEL_MAPLE_SYMBOL "kernel_maple"
+
+/* One change of a map. */
+typedef void bench_call(const struct impl *impl, void *map, uint64_t areas);
+
+/*
+ * Nanoseconds a lookup, of all together, when two threads look up in the @pages from @first on while
+ * a third makes one @call after the other.
+ */
+double readers_beside(const struct impl *impl, void *map, uint64_t first, uint64_t pages,
+		      uint64_t areas, double seconds, bench_call *call);
 
 /* Bytes taken from malloc at this moment. */
 size_t bytes_in_use(void);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench [--quick] [--maple FILE.so] [-o FILE]: libseam and its peers at the same work, in turns, in
- * one run. Medians; trust the ratios, not the nanoseconds. The report goes to stdout, FILE gets it as
- * JSON. FILE.so is the kernel's maple tree, as bench/kernel/build makes it.
+ * bench [--quick] [--row NAME] [--maple FILE.so] [-o FILE]: libseam and its peers at the same work,
+ * in turns, in one run. Medians; trust the ratios, not the nanoseconds. The report goes to stdout,
+ * FILE gets it as JSON. FILE.so is the kernel's maple tree, as bench/kernel/build makes it. With
+ * --row only that row is measured.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -182,16 +183,37 @@ static double fork_twothirds(const struct impl *impl, void *map, uint64_t areas)
 	return ns / (double)areas;
 }
 
+/* Into memory that malloc has at hand: a fresh page costs more than the areas on it. */
+static double snapshot(const struct impl *impl, void *map, uint64_t areas)
+{
+	double start, ns;
+	void *copy;
+
+	mallopt(M_TRIM_THRESHOLD, 256 << 20);
+	impl->destroy(impl->snapshot(map));
+	start = now_ns();
+	copy = impl->snapshot(map);
+	ns = now_ns() - start;
+	impl->destroy(copy);
+	return ns / (double)areas;
+}
+
+static double readers_writer(const struct impl *impl, void *map, uint64_t areas)
+{
+	return readers_beside(impl, map, LOWEST, 3 * areas, areas, scale > 1 ? 0.2 : 0.5,
+			      random_call);
+}
+
 typedef double work_fn(const struct impl *impl, void *map, uint64_t areas);
 
 struct row {
 	const char *name, *text;
 	uint64_t areas;
 	work_fn *work;
-	bool rules;	     /* libseam with the rules of linux-6.18; the peers know none */
-	bool alone;	     /* only libseam does this */
-	const char *against; /* the peer, or the row, that the goal is told by */
-	double goal;	     /* at most so much of its figure; alone: at most so much */
+	const struct impl *own; /* which kind of libseam's spaces; peers have only one */
+	bool alone;		/* only libseam does this */
+	const char *against;	/* the peer, or the row, that the goal is told by */
+	double goal;		/* at most so much of its figure; alone: at most so much */
 };
 
 #define STD_MAP "std::map"
@@ -201,16 +223,18 @@ struct row {
 
 /* clang-format off */
 static const struct row rows[] = {
-	{ "lookup_dependent", "dependent lookup", AREAS, lookup_dependent, false, false, LLVM, 0.55 },
-	{ "lookup_independent", "independent lookups", AREAS, lookup_independent, false, false, LLVM, 0.2 },
-	{ "random_op", "random map/unmap/protect", AREAS, random_op, false, false, ABSL, 0.5 },
-	{ "random_op_rules", "the same, rules of linux-6.18", AREAS, random_op, true, false, ABSL, 0.75 },
-	{ "gap_random", "highest gap, random", AREAS, gap_random, false, false, MAPLE, 0.75 },
-	{ "gap_adverse", "highest gap, adverse", AREAS, gap_adverse, false, false, MAPLE, 0.75 },
-	{ "extend", "extend one area by a page", AREAS, extend, false, false, STD_MAP, 1.0 },
-	{ "fork", "fork, two thirds faulted; an area", AREAS, fork_twothirds, true, true, NULL, 25 },
-	{ "lookup_1m", "dependent lookup, 1 M areas", MANY, lookup_dependent, false, false, "lookup_dependent", 4 },
-	{ "random_op_1m", "random map/unmap/protect, 1 M", MANY, random_op, false, false, "random_op", 4 },
+	{ "lookup_dependent", "dependent lookup", AREAS, lookup_dependent, &impl_seam, false, LLVM, 0.55 },
+	{ "lookup_independent", "independent lookups", AREAS, lookup_independent, &impl_seam, false, LLVM, 0.2 },
+	{ "random_op", "random map/unmap/protect", AREAS, random_op, &impl_seam, false, ABSL, 0.5 },
+	{ "random_op_rules", "the same, rules of linux-6.18", AREAS, random_op, &impl_seam_rules, false, ABSL, 0.75 },
+	{ "gap_random", "highest gap, random", AREAS, gap_random, &impl_seam, false, MAPLE, 0.75 },
+	{ "gap_adverse", "highest gap, adverse", AREAS, gap_adverse, &impl_seam, false, MAPLE, 0.75 },
+	{ "extend", "extend one area by a page", AREAS, extend, &impl_seam, false, STD_MAP, 1.0 },
+	{ "fork", "fork, two thirds faulted; an area", AREAS, fork_twothirds, &impl_seam_rules, true, NULL, 25 },
+	{ "snapshot", "snapshot; an area", AREAS, snapshot, &impl_seam, true, NULL, 5 },
+	{ "readers_writer", "2 readers beside a writer; a lookup", AREAS, readers_writer, &impl_seam_readers, true, NULL, 100 },
+	{ "lookup_1m", "dependent lookup, 1 M areas", MANY, lookup_dependent, &impl_seam, false, "lookup_dependent", 4 },
+	{ "random_op_1m", "random map/unmap/protect, 1 M", MANY, random_op, &impl_seam, false, "random_op", 4 },
 };
 /* clang-format on */
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -262,7 +286,7 @@ static double median(double *values, unsigned int nr)
 /* One row: all implementations in turn, each with a map of its own, run by run. */
 static void run_row(const struct row *row)
 {
-	const struct impl *list[8] = { row->rules ? &impl_seam_rules : &impl_seam };
+	const struct impl *list[8] = { row->own };
 	double ns[8][MOST_RUNS];
 	unsigned int nr = 1;
 	void *maps[8];
@@ -466,29 +490,35 @@ static const struct impl *load_maple(const char *path)
 int main(int argc, char **argv)
 {
 	const struct impl *peers[8];
-	const char *path = NULL;
+	const char *path = NULL, *only = NULL;
 	struct facts facts;
 
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--quick")) {
 			scale = 10;
 			runs = 5;
+		} else if (!strcmp(argv[i], "--row") && i + 1 < argc) {
+			only = argv[++i];
 		} else if (!strcmp(argv[i], "--maple") && i + 1 < argc) {
 			peer_maple = load_maple(argv[++i]);
 		} else if (!strcmp(argv[i], "-o") && i + 1 < argc) {
 			path = argv[++i];
 		} else {
-			fprintf(stderr, "usage: bench [--quick] [--maple FILE.so] [-o FILE]\n");
+			fprintf(stderr, "usage: bench [--quick] [--row NAME] [--maple FILE.so] [-o "
+					"FILE]\n");
 			return 2;
 		}
 	}
 	read_facts(&facts);
 	for (size_t i = 0; i < NR_ROWS; i++)
-		run_row(&rows[i]);
-	run_memory(&impl_seam, false);
-	for (unsigned int i = 0, nr = list_peers(peers); i < nr; i++)
-		run_memory(peers[i], false);
-	run_memory(&impl_seam_rules, true);
+		if (!only || !strcmp(only, rows[i].name))
+			run_row(&rows[i]);
+	if (!only) {
+		run_memory(&impl_seam, false);
+		for (unsigned int i = 0, nr = list_peers(peers); i < nr; i++)
+			run_memory(peers[i], false);
+		run_memory(&impl_seam_rules, true);
+	}
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	print_report(&facts);

@@ -12,10 +12,11 @@ static const uint32_t prots[] = { 0, SEAM_PROT_READ, SEAM_PROT_READ | SEAM_PROT_
 				  SEAM_PROT_READ | SEAM_PROT_EXEC,
 				  SEAM_PROT_READ | SEAM_PROT_WRITE | SEAM_PROT_EXEC };
 
-static void *create(const char *policy)
+static void *create(const char *policy, uint32_t flags)
 {
 	struct seam_space_options options = { .size = sizeof(options),
 					      .policy = seam_policy_find(policy),
+					      .flags = flags,
 					      .max_areas = SEAM_NO_LIMIT };
 	struct seam_space *space;
 
@@ -26,12 +27,17 @@ static void *create(const char *policy)
 
 static void *create_plain(void)
 {
-	return create("plain");
+	return create("plain", 0);
 }
 
 static void *create_rules(void)
 {
-	return create("linux-6.18");
+	return create("linux-6.18", 0);
+}
+
+static void *create_readers(void)
+{
+	return create("plain", SEAM_SPACE_READERS);
 }
 
 static void destroy(void *map)
@@ -106,6 +112,37 @@ static void *fork_space(void *map)
 	return child;
 }
 
+static void *snapshot(const void *map)
+{
+	struct seam_space *copy;
+
+	if (seam_space_snapshot(map, &copy))
+		abort();
+	return copy;
+}
+
+static uint64_t read_beside(const void *map, uint64_t addr, uint64_t *ret_end)
+{
+	struct seam_area area;
+
+	if (seam_read_area(map, addr, &area) != 1)
+		return NO_RANGE;
+	*ret_end = area.end;
+	return area.start;
+}
+
+const struct impl impl_seam_readers = {
+	.name = "libseam",
+	.create = create_readers,
+	.destroy = destroy,
+	.set = set,
+	.clear = clear,
+	.change = change,
+	.find = find,
+	.count = count,
+	.read = read_beside,
+};
+
 const struct impl impl_seam = {
 	.name = "libseam",
 	.create = create_plain,
@@ -116,6 +153,7 @@ const struct impl impl_seam = {
 	.find = find,
 	.gap = gap,
 	.count = count,
+	.snapshot = snapshot,
 };
 
 const struct impl impl_seam_rules = {
