@@ -36,6 +36,12 @@ static bool has_undoable_advice(const struct findings *findings, const struct gr
 	return row->flags & UNDOABLE;
 }
 
+/* Windows of different parts, which could stand in the order of the file. */
+static bool shows_parts(const struct findings *findings, const struct group_row *row)
+{
+	return repeated_windows(findings, row) * 2 < row->areas;
+}
+
 /* The JVM closes the ends of its threads' stacks by itself, whatever libc does. */
 static bool libc_guards(const struct findings *findings, const struct group_row *row)
 {
@@ -220,6 +226,17 @@ const struct remedy remedies_of_code[] = {
 		.source = "the join predicate",
 		.anew = true,
 		.drops = SEAM_CAUSE(offset),
+		.fits = shows_parts,
+	},
+	{
+		.name = "map-once",
+		.group = GROUP_file_windows,
+		.what = "map each part of the file once and keep it: the same part is mapped again "
+			"and again, as when windows are never unmapped",
+		.source = "measured here",
+		.confirmed = true,
+		.anew = true,
+		.fewer = repeated_windows,
 	},
 	{
 		.name = "map-once",

@@ -132,6 +132,14 @@ static void count_after(const struct findings *findings, const struct remedy *re
 	}
 }
 
+static void count_fewer(const struct findings *findings, const struct group_row *group,
+			struct remedy_row *row)
+{
+	row->mended = row->remedy->fewer(findings, group);
+	row->areas_after = findings->snapshot->nr_areas - row->mended;
+	row->exact = true;
+}
+
 static int add_row(struct findings *findings, const struct remedy_row *row)
 {
 	struct remedy_row *rows =
@@ -186,7 +194,10 @@ static int offer(struct findings *findings)
 
 			if (!group || !fits(findings, remedy, group))
 				continue;
-			count_after(findings, remedy, &row);
+			if (remedy->fewer)
+				count_fewer(findings, group, &row);
+			else
+				count_after(findings, remedy, &row);
 			if (!is_offered(findings, &row, group))
 				continue;
 			r = add_row(findings, &row);

@@ -30,8 +30,10 @@ struct remedy {
 	uint64_t drops_flags; /* flag bits in which they may differ then; 0 with "flags": any */
 	bool one_file;	      /* "file" goes only between mappings of one device and inode */
 	bool drops_areas;     /* the areas of the group are not made at all */
-	bool newer_kernel;    /* by the newest policy */
-	bool for_pressure;    /* offered only when the count presses: it makes no area fewer */
+	/* How many of the group are not made; no others join for that. NULL: see drops_areas. */
+	uint64_t (*fewer)(const struct findings *findings, const struct group_row *row);
+	bool newer_kernel; /* by the newest policy */
+	bool for_pressure; /* offered only when the count presses: it makes no area fewer */
 	/* Whether it can be had here; NULL: always. */
 	bool (*fits)(const struct findings *findings, const struct group_row *row);
 };
@@ -46,6 +48,9 @@ extern const struct remedy remedies_of_mimalloc[];
 
 /* Fills remedies. -ENOMEM. */
 int remedies_find(struct findings *findings);
+
+/* The areas of the group that show the same part of a file as another, with the same rights. */
+uint64_t repeated_windows(const struct findings *findings, const struct group_row *row);
 
 /* True when a file whose name contains @name is mapped: how a run time or allocator is told. */
 bool maps_file(const struct snapshot *snapshot, const char *name);

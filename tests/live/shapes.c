@@ -210,6 +210,17 @@ static void windows(bool mended)
 		    (mended ? i : NR - 1 - i) * PAGE);
 }
 
+/* The same four parts again and again. */
+static void repeated(bool mended)
+{
+	char *all = region(NR * PAGE);
+	int fd = file(NR * PAGE);
+
+	munmap(all, NR * PAGE);
+	for (size_t i = 0; i < (mended ? 4 : NR); i++)
+		map(all + i * PAGE, PAGE, PROT_READ, MAP_SHARED, fd, i % 4 * 8 * PAGE);
+}
+
 static void opened_anew(bool mended)
 {
 	char *all = region(NR * PAGE), path[64];
@@ -506,6 +517,7 @@ static const struct {
 	{ "forked", forked },
 	{ "shared-anon", shared_anon },
 	{ "windows", windows },
+	{ "repeated", repeated },
 	{ "opened-anew", opened_anew },
 	{ "file-per-map", file_per_map },
 	{ "moved", moved },

@@ -24,6 +24,7 @@ EXPECTED = {
     'forked': ('fork-leftover', 64, 'reserve-first'),
     'shared-anon': ('shared-anon-per-map', 64, 'map-private'),
     'windows': ('file-windows', 64, 'map-in-order'),
+    'repeated': ('file-windows', 64, 'map-once'),
     'opened-anew': ('file-windows', 64, 'map-once'),
     'file-per-map': ('file-per-map', 64, None),
     'moved': ('moved', None, 'reserve-first'),
