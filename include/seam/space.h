@@ -52,15 +52,19 @@ struct seam_space;
 /*
  * Where a space takes its memory. alloc may return NULL. free gets the size that was asked for.
  * realloc may be NULL (then alloc, copy, free). ctx is handed through.
+ * discard may be NULL: what memory of alloc holds is not needed any more, though it stays allocated;
+ * its whole pages may be given back to the system. They read as zeroes afterwards or as they were.
+ * It is called in runs of 64 KiB and more, only for spaces with readers (seam/read.h): others free.
  */
 struct seam_alloc {
 	void *(*alloc)(void *ctx, size_t size);
 	void (*free)(void *ctx, void *ptr, size_t size);
 	void *(*realloc)(void *ctx, void *ptr, size_t old_size, size_t size);
 	void *ctx;
+	void (*discard)(void *ctx, void *ptr, size_t size);
 };
 
-/* malloc and free. Not in freestanding builds. */
+/* malloc and free; on Linux with discard. Not in freestanding builds. */
 extern const struct seam_alloc seam_alloc_malloc;
 
 /* Address-space layouts known by name (lib/arch/). */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lib/index/blocks.h - the memory of an index: blocks of three sizes, cut from chunks that stay until
- * the index ends. A block never becomes one of another kind, so a reader that is late still finds
- * a node where there was one.
+ * lib/index/blocks.h - the memory of an index: blocks of three sizes, each cut from chunks of its
+ * own. A chunk without a block in use goes back to the allocator. Where there are readers it stays
+ * where it is, and only what it holds is given up (discard): a reader that is late finds a node of
+ * the same kind there, or zeroes.
  */
 #ifndef LIB_INDEX_BLOCKS_H
 #define LIB_INDEX_BLOCKS_H
@@ -18,5 +19,13 @@ void block_give(struct index *index, enum pool_kind kind, void *ptr);
 /* A new block beside those that are set aside. NULL: no memory. */
 void *block_cut(struct index *index, enum pool_kind kind);
 void blocks_destroy(struct index *index);
+
+/* Between two calls: gives back chunks that are empty, if enough was freed since the last time. */
+void blocks_trim(struct index *index);
+static inline void blocks_trim_if_due(struct index *index)
+{
+	if (index->nr_given > index->trim_at)
+		blocks_trim(index);
+}
 
 #endif

@@ -899,7 +899,7 @@ static bool merge_leaves(struct index *index, struct leaf *lower, struct leaf *u
 {
 	if (!lower || !upper || lower->node.nr + upper->node.nr > LEAF_MERGE ||
 	    !within_reach(lower, leaf_start(upper, upper->node.nr - 1u)) ||
-	    index->nr_free[POOL_COLD] < 2)
+	    index->blocks[POOL_COLD].nr_free < 2)
 		return false;
 	move_areas(index, lower, upper, 0);
 	drop_leaf(index, upper);
@@ -1251,6 +1251,7 @@ bool index_gap_lowest(const struct index *index, uint64_t len, uint64_t lo, uint
 void index_commit(struct index *index)
 {
 	history_commit(index);
+	blocks_trim_if_due(index);
 }
 
 /* All that is told twice and that readers do not look at: made anew from what they do. */
@@ -1258,9 +1259,11 @@ void index_commit(struct index *index)
 static void count_free(struct index *index)
 {
 	for (int kind = 0; kind < NR_POOLS; kind++) {
-		index->nr_free[kind] = 0;
-		for (struct free_block *block = index->free[kind]; block; block = block->next)
-			index->nr_free[kind]++;
+		struct index_blocks *blocks = &index->blocks[kind];
+
+		blocks->nr_free = 0;
+		for (struct free_block *block = blocks->free; block; block = block->next)
+			blocks->nr_free++;
 	}
 }
 

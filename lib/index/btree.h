@@ -56,6 +56,16 @@ struct free_block {
 struct chunk;
 struct history;
 
+/* The blocks of a kind: lib/index/blocks.h. */
+struct index_blocks {
+	struct chunk *chunks; /* where blocks are cut from; the newest first */
+	size_t chunk_used;    /* of the newest */
+	size_t nr_cut;	      /* blocks in all of them, but for what is not cut yet */
+	struct free_block *free;
+	size_t nr_free;
+	struct chunk *spare; /* empty, and their memory discarded */
+};
+
 struct index {
 	const struct seam_alloc *alloc;
 	unsigned int page_shift;
@@ -66,12 +76,10 @@ struct index {
 	struct leaf *last;
 	struct leaf *run; /* where the last insert went: calls come in runs up or down */
 	unsigned int run_slot;
-	struct chunk *chunks; /* where nodes are cut from; the newest first */
-	size_t chunk_used;
-	struct free_block *free[NR_POOLS];
-	size_t nr_free[NR_POOLS];
-	size_t reserved;	 /* so many inserts are known not to fail, wherever they go */
-	struct history *history; /* NULL: nobody reads beside the writer */
+	struct index_blocks blocks[NR_POOLS];
+	size_t nr_given, trim_at; /* blocks freed; when to look for empty chunks */
+	size_t reserved;	  /* so many inserts are known not to fail, wherever they go */
+	struct history *history;  /* NULL: nobody reads beside the writer */
 };
 
 /* In pages. */

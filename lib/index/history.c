@@ -331,6 +331,22 @@ void history_set_root(struct index *index, struct index_node *root)
 	index->root = root;
 }
 
+/* So many images are not needed again soon. */
+static void images_give_up(struct index *index)
+{
+	for (int kind = 0; kind < NR_POOLS; kind++) {
+		struct free_block *block = index->history->images[kind];
+
+		WRITE_RELEASE(index->history->images[kind], NULL);
+		while (block) {
+			struct free_block *next = block->next;
+
+			block_give(index, (enum pool_kind)kind, block);
+			block = next;
+		}
+	}
+}
+
 /* Back to a small ring, for which readers must all begin anew. */
 static void shrink_ring(struct index *index)
 {
@@ -338,6 +354,7 @@ static void shrink_ring(struct index *index)
 	struct ring *ring = history->rings[FIRST_RING_LOG];
 
 	release_all(index);
+	images_give_up(index);
 	WRITE_ONCE(ring->first, history->head);
 	for (size_t at = 0; at < ring->size; at++)
 		WRITE_ONCE(ring->entries[at].kind, PAST_NONE);
