@@ -18,7 +18,7 @@ struct family *family_new(const struct seam_alloc *alloc, bool shared)
 	family->alloc = *alloc;
 	family->spaces = 1;
 	family->shared = shared;
-	family->nr = 1;
+	family->nr = family->nr_branches = 1;
 	return family;
 }
 
@@ -46,6 +46,7 @@ void family_drop(struct family *family)
 	if (--family->spaces)
 		return;
 	table_free(&alloc, family->links);
+	table_free(&alloc, family->branches);
 	memory_free(&alloc, family, sizeof(*family));
 }
 
@@ -53,23 +54,19 @@ static void list_idle(struct family *family, uint32_t id)
 {
 	struct anon_link *link = &family->links[id];
 
-	if (link->listed)
+	if (link->next != ANON_UNLISTED)
 		return;
-	link->listed = 1;
 	link->next = family->idle_links;
 	family->idle_links = id;
 }
 
-/* A link that nobody has yet, with an anon_vma of its own. */
-static void write_link(struct anon_link *link, uint32_t id, uint32_t length)
+/* A table grows by half: the doubled half of a large one would lie idle. */
+static uint32_t larger(uint32_t room)
 {
-	WRITE_ONCE(link->vma, id);
-	WRITE_ONCE(link->length, length);
-	WRITE_ONCE(link->serial, 0);
-	link->refs = link->up = link->parent = link->children = link->active = 0;
-	link->next = link->listed = 0;
+	return room ? room + room / 2 : FIRST_ROOM;
 }
 
+/* A plain link that nobody has yet; 0: no memory. */
 static uint32_t link_new(struct family *family)
 {
 	uint32_t id = family->free_links;
@@ -79,7 +76,7 @@ static uint32_t link_new(struct family *family)
 		table_reuse(&family->reused);
 	} else {
 		if (family->nr >= family->room) {
-			uint32_t room = family->room ? family->room * 2 : FIRST_ROOM;
+			uint32_t room = larger(family->room);
 			struct anon_link *links = table_grow(&family->alloc, family->links,
 							     room * sizeof(*links), family->shared);
 
@@ -90,20 +87,65 @@ static uint32_t link_new(struct family *family)
 		}
 		id = family->nr++;
 	}
-	write_link(&family->links[id], id, 1);
+	WRITE_ONCE(family->links[id].mark, 0);
+	family->links[id].refs = 0;
+	family->links[id].next = ANON_UNLISTED;
 	list_idle(family, id);
 	return id;
+}
+
+/* The number of a branch that is not in use; 0: no memory. */
+static uint32_t branch_new(struct family *family)
+{
+	uint32_t id = family->free_branches;
+
+	if (id) {
+		family->free_branches = family->branches[id].up;
+		table_reuse(&family->reused);
+		return id;
+	}
+	if (family->nr_branches >= family->branch_room) {
+		uint32_t room = larger(family->branch_room);
+		struct anon_branch *branches = table_grow(&family->alloc, family->branches,
+							  room * sizeof(*branches), family->shared);
+
+		if (!branches)
+			return 0;
+		WRITE_RELEASE(family->branches, branches);
+		family->branch_room = room;
+	}
+	return family->nr_branches++;
+}
+
+/* The link is plain no longer; to the outside nothing changes. False: no memory. */
+static bool give_branch(struct family *family, uint32_t link)
+{
+	struct anon_branch *branch;
+	uint32_t id;
+
+	if (anon_branch_of(family, link))
+		return true;
+	id = branch_new(family);
+	if (!id)
+		return false;
+	branch = &family->branches[id];
+	branch->link = branch->parent = link;
+	branch->up = 0;
+	branch->children = 1; /* itself */
+	branch->active = family->links[link].refs;
+	WRITE_RELEASE(branch->vma, link);
+	WRITE_ONCE(branch->length, 1);
+	WRITE_ONCE(branch->serial, family->links[link].mark);
+	WRITE_RELEASE(family->links[link].mark, ANON_BRANCH | id);
+	return true;
 }
 
 uint32_t anon_new(struct family *family)
 {
 	uint32_t id = link_new(family);
 
-	if (id) {
-		family->links[id].parent = id;
-		family->links[id].children = 1; /* itself */
-		WRITE_ONCE(family->links[id].serial, ++family->next_serial);
-	}
+	if (id)
+		WRITE_ONCE(family->links[id].mark, ++family->next_serial & ~ANON_BRANCH);
 	return id;
 }
 
@@ -111,52 +153,67 @@ uint32_t anon_adopted(struct family *family, uint32_t length)
 {
 	uint32_t id = anon_new(family);
 
-	if (id)
-		WRITE_ONCE(family->links[id].length, length ? length : 1);
+	if (id && length > 1) {
+		if (!give_branch(family, id))
+			return 0;
+		WRITE_ONCE(anon_branch_of(family, id)->length, length);
+	}
 	return id;
 }
 
 /* The first anon_vma of the chain, from its head, that a child may take over; 0 none. */
 static uint32_t reusable(const struct family *family, uint32_t link)
 {
-	for (; link; link = family->links[link].up) {
-		uint32_t vma = family->links[link].vma;
+	const struct anon_branch *branch;
 
-		if (!family->links[vma].active && family->links[vma].children < 2)
-			return vma;
+	/* a plain link has an area, its own */
+	while (link && (branch = anon_branch_of(family, link))) {
+		const struct anon_branch *vma = anon_branch_of(family, branch->vma);
+
+		if (vma && !vma->active && vma->children < 2)
+			return branch->vma;
+		link = branch->up;
 	}
 	return 0;
 }
 
 uint32_t anon_fork(struct family *family, uint32_t link)
 {
-	uint32_t again = reusable(family, link);
-	uint32_t id = link_new(family);
-	struct anon_link *child;
+	uint32_t again = reusable(family, link), id;
+	struct anon_branch *child, *parent;
 
-	if (!id)
+	if (!give_branch(family, link))
 		return 0;
-	child = &family->links[id];
+	id = link_new(family);
+	if (!id || !give_branch(family, id))
+		return 0;
+	child = anon_branch_of(family, id);
+	parent = anon_branch_of(family, link);
 	child->up = link;
+	child->children = 0; /* not a root */
 	family->links[link].refs++;
-	WRITE_ONCE(child->length, family->links[link].length + !again);
+	WRITE_ONCE(child->length, parent->length + !again);
 	if (again) {
-		WRITE_ONCE(child->vma, again);
+		WRITE_RELEASE(child->vma, again);
 		family->links[again].refs++;
 	} else {
-		WRITE_ONCE(child->serial, ++family->next_serial);
-		child->parent = family->links[link].vma;
-		family->links[child->parent].children++;
+		WRITE_ONCE(child->serial, ++family->next_serial & ~ANON_BRANCH);
+		child->parent = parent->vma;
+		anon_branch_of(family, child->parent)->children++;
 	}
 	return id;
 }
 
 void anon_hold(struct family *family, uint32_t link)
 {
+	struct anon_branch *branch;
+
 	if (!link)
 		return;
 	family->links[link].refs++;
-	family->links[family->links[link].vma].active++;
+	branch = anon_branch_of(family, link);
+	if (branch)
+		anon_branch_of(family, branch->vma)->active++;
 }
 
 static void unref(struct family *family, uint32_t link)
@@ -167,47 +224,67 @@ static void unref(struct family *family, uint32_t link)
 
 void anon_drop(struct family *family, uint32_t link)
 {
+	struct anon_branch *branch;
+
 	if (!link)
 		return;
-	family->links[family->links[link].vma].active--;
+	branch = anon_branch_of(family, link);
+	if (branch)
+		anon_branch_of(family, branch->vma)->active--;
 	unref(family, link);
 }
 
 static void forget(struct family *family, uint32_t id)
 {
-	struct anon_link link = family->links[id];
+	struct anon_branch *held = anon_branch_of(family, id), branch;
 
 	family->links[id].next = family->free_links;
 	family->free_links = id;
-	if (link.vma != id)
-		unref(family, link.vma);
-	else if (link.parent != id)
-		family->links[link.parent].children--;
-	if (link.up)
-		unref(family, link.up);
+	if (!held)
+		return;
+	branch = *held;
+	held->up = family->free_branches;
+	family->free_branches = (uint32_t)(held - family->branches);
+	if (branch.vma != id)
+		unref(family, branch.vma);
+	else if (branch.parent != id)
+		anon_branch_of(family, branch.parent)->children--;
+	if (branch.up)
+		unref(family, branch.up);
+}
+
+/* The first idle link, taken off their list; 0 none. */
+static uint32_t next_idle(struct family *family)
+{
+	uint32_t id = family->idle_links;
+
+	if (id) {
+		family->idle_links = family->links[id].next;
+		family->links[id].next = ANON_UNLISTED;
+	}
+	return id;
 }
 
 void anon_sweep(struct family *family)
 {
-	while (family->idle_links) {
-		uint32_t id = family->idle_links;
+	uint32_t id;
 
-		family->idle_links = family->links[id].next;
-		family->links[id].listed = 0;
+	while ((id = next_idle(family)))
 		if (!family->links[id].refs)
 			forget(family, id);
-	}
 }
 
 void anon_recount_begin(struct family *family)
 {
 	family->room = (uint32_t)(table_bytes(family->links) / sizeof(*family->links));
-	family->idle_links = family->free_links = 0;
+	family->branch_room = (uint32_t)(table_bytes(family->branches) / sizeof(*family->branches));
+	family->idle_links = family->free_links = family->free_branches = 0;
 	for (uint32_t id = 1; id < family->nr; id++) {
-		struct anon_link *link = &family->links[id];
-
-		link->refs = link->active = link->children = link->listed = 0;
+		family->links[id].refs = 0;
+		family->links[id].next = ANON_UNLISTED;
 	}
+	for (uint32_t id = 1; id < family->nr_branches; id++)
+		family->branches[id].active = family->branches[id].children = 0;
 }
 
 /* What is counted for the first time waits in the list of idle links for what it holds itself. */
@@ -219,28 +296,46 @@ static void recount_link(struct family *family, uint32_t id)
 
 void anon_recount(struct family *family, uint32_t link)
 {
+	const struct anon_branch *branch;
+
 	if (!link)
 		return;
 	recount_link(family, link);
-	family->links[family->links[link].vma].active++;
+	branch = anon_branch_of(family, link);
+	if (branch)
+		anon_branch_of(family, branch->vma)->active++;
+}
+
+static bool branch_in_use(const struct family *family, uint32_t id)
+{
+	const struct anon_link *link = &family->links[family->branches[id].link];
+
+	return link->refs && link->mark == (ANON_BRANCH | id);
 }
 
 void anon_recount_end(struct family *family)
 {
-	while (family->idle_links) {
-		uint32_t id = family->idle_links;
-		const struct anon_link *link = &family->links[id];
+	uint32_t id;
 
-		family->idle_links = link->next;
-		if (link->up)
-			recount_link(family, link->up);
-		if (link->vma != id)
-			recount_link(family, link->vma);
+	while ((id = next_idle(family))) {
+		const struct anon_branch *branch = anon_branch_of(family, id);
+
+		if (!branch)
+			continue;
+		if (branch->up)
+			recount_link(family, branch->up);
+		if (branch->vma != id)
+			recount_link(family, branch->vma);
 		else
-			family->links[link->parent].children++;
+			anon_branch_of(family, branch->parent)->children++;
 	}
-	for (uint32_t id = 1; id < family->nr; id++) {
-		family->links[id].listed = 0;
+	for (id = 1; id < family->nr_branches; id++) {
+		if (branch_in_use(family, id))
+			continue;
+		family->branches[id].up = family->free_branches;
+		family->free_branches = id;
+	}
+	for (id = 1; id < family->nr; id++) {
 		if (family->links[id].refs)
 			continue;
 		family->links[id].next = family->free_links;

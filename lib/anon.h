@@ -17,18 +17,30 @@
 
 #include <seam/ops.h>
 
+/*
+ * Most links are plain: an anon_vma of their own, a chain of one, nothing that fork made of them.
+ * Those need no more than this; any other has a branch.
+ */
 struct anon_link {
-	uint32_t refs;	 /* areas that have it, links that have it as up or as vma */
+	uint32_t refs; /* areas that have it, links that have it as up or as vma */
+	uint32_t
+		mark; /* plain: the anon_vma's serial; else ANON_BRANCH and the number of the branch */
+	uint32_t next; /* in the list of free links, or of idle ones; ANON_UNLISTED in neither */
+};
+
+#define ANON_BRANCH UINT32_C(0x80000000)
+#define ANON_UNLISTED UINT32_MAX
+
+struct anon_branch {
+	uint32_t link;	 /* whose branch it is */
 	uint32_t vma;	 /* its anon_vma: the number of the link that made it */
 	uint32_t up;	 /* the chain above: the link of the parent's area; 0 none */
 	uint32_t length; /* of the chain */
-	/* of the anon_vma, where vma is this link's own number */
+	/* of the anon_vma, where vma is the link's own number */
 	uint32_t parent;   /* anon_vma whose child it is; itself at the root */
 	uint32_t children; /* with itself at the root, as the kernel counts */
 	uint32_t active;   /* areas whose anon_vma it is */
 	uint32_t serial;   /* its name for the outside: never given twice */
-	uint32_t next;	   /* in the list of free links, or of idle ones */
-	uint32_t listed;
 };
 
 struct family {
@@ -40,6 +52,9 @@ struct family {
 	struct anon_link *links;    /* [0] unused */
 	uint32_t nr, room;
 	uint32_t free_links, idle_links;
+	struct anon_branch *branches; /* [0] unused */
+	uint32_t nr_branches, branch_room;
+	uint32_t free_branches; /* chained by up */
 	uint32_t next_serial;
 	uint64_t next_object; /* of shared anonymous memory */
 };
@@ -64,20 +79,37 @@ uint32_t anon_adopted(struct family *family, uint32_t length);
 /* The link of a fork child's copy of an area that has @link. 0: no memory. */
 uint32_t anon_fork(struct family *family, uint32_t link);
 
+/* NULL: the link is plain. */
+static inline struct anon_branch *anon_branch_of(const struct family *family, uint32_t link)
+{
+	uint32_t mark = family->links[link].mark;
+
+	return mark & ANON_BRANCH ? &family->branches[mark & ~ANON_BRANCH] : NULL;
+}
+
 static inline uint32_t anon_vma_of(const struct family *family, uint32_t link)
 {
-	return link ? family->links[link].vma : 0;
+	const struct anon_branch *branch = link ? anon_branch_of(family, link) : NULL;
+
+	return branch ? branch->vma : link;
 }
 
 /* The anon_vma's name for the outside; 0 none. */
 static inline uint32_t anon_serial_of(const struct family *family, uint32_t link)
 {
-	return link ? family->links[family->links[link].vma].serial : 0;
+	uint32_t vma = anon_vma_of(family, link);
+	const struct anon_branch *branch = vma ? anon_branch_of(family, vma) : NULL;
+
+	if (branch)
+		return branch->serial;
+	return vma ? family->links[vma].mark : 0;
 }
 
 static inline uint32_t anon_length(const struct family *family, uint32_t link)
 {
-	return link ? family->links[link].length : 0;
+	const struct anon_branch *branch = link ? anon_branch_of(family, link) : NULL;
+
+	return branch ? branch->length : link != 0;
 }
 
 /* An area takes the link, or lets go of it. 0 is allowed. */

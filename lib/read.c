@@ -9,13 +9,28 @@
 
 #define TRIES 8
 
+/* NULL: the link is plain. */
+static const struct anon_branch *read_branch(const struct family *family, uint32_t mark)
+{
+	return mark & ANON_BRANCH ? &READ_ACQUIRE(family->branches)[mark & ~ANON_BRANCH] : NULL;
+}
+
 /* Only what a link shows to the outside; it may be another one by now. */
 static void read_anon(const struct family *family, uint32_t id, struct seam_area *area)
 {
 	const struct anon_link *links = READ_ACQUIRE(family->links);
+	uint32_t mark = READ_ACQUIRE(links[id].mark);
+	const struct anon_branch *branch = read_branch(family, mark);
 
-	area->anon_vma = READ_ONCE(links[READ_ONCE(links[id].vma)].serial);
-	area->anon_chain = READ_ONCE(links[id].length);
+	area->anon_chain = branch ? READ_ONCE(branch->length) : 1;
+	if (branch) {
+		uint32_t vma = READ_ACQUIRE(branch->vma);
+
+		/* it may lie in a table that has come since */
+		mark = READ_ACQUIRE(READ_ACQUIRE(family->links)[vma].mark);
+		branch = read_branch(family, mark);
+	}
+	area->anon_vma = branch ? READ_ONCE(branch->serial) : mark;
 }
 
 static void read_attr(const struct attrs *attrs, uint32_t id, struct seam_area *area)

@@ -18,10 +18,14 @@ static bool copy_family(struct seam_space *copy, const struct family *from)
 	family->nr = from->nr;
 	family->room = from->room;
 	family->free_links = from->free_links;
+	family->nr_branches = from->nr_branches;
+	family->branch_room = from->branch_room;
+	family->free_branches = from->free_branches;
 
 	family->next_serial = from->next_serial;
 	family->next_object = from->next_object;
-	return table_copy(&family->alloc, (void **)&family->links, from->links);
+	return table_copy(&family->alloc, (void **)&family->links, from->links) &&
+	       table_copy(&family->alloc, (void **)&family->branches, from->branches);
 }
 
 /* All that has a size, of a space that is a bitwise copy of @from without pointers of its own. */
