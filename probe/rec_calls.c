@@ -243,17 +243,28 @@ static int64_t real_result(const struct rec_task *task, const struct rec_call *c
  * How long the segment is that a shmat has attached: no argument tells. Its area joins none, so it is
  * the whole area.
  */
-static void tell_segment(const struct rec_task *task, struct rec_call *call, int64_t result)
+static void tell_segment(struct rec *rec, const struct rec_task *task, struct rec_call *call,
+			 int64_t result)
 {
+	uint64_t addr = (uint64_t)result;
+	const struct seam_area *areas;
 	struct procmap_area area;
+	size_t nr;
 	int fd;
 
 	if (call->kind != REC_CALL || call->call != TRACE_CALL_shmat || result <= 0)
 		return;
 	fd = rec_maps_fd(task);
-	if (fd >= 0 && procmap_find(fd, (uint64_t)result, &area) == 1 &&
-	    area.start == (uint64_t)result)
-		call->arg[3] = area.end - area.start;
+	if (fd >= 0) {
+		if (procmap_find(fd, addr, &area) == 1 && area.start == addr)
+			call->arg[3] = area.end - area.start;
+		return;
+	}
+	if (rec_look(rec, task, REC_LOOK_MAPS, &areas, &nr))
+		return;
+	for (size_t i = 0; i < nr; i++)
+		if (areas[i].start == addr)
+			call->arg[3] = areas[i].end - addr;
 }
 
 static void write_result(struct rec *rec, struct rec_task *task, struct rec_call *call,
@@ -304,7 +315,7 @@ static void finish_call(struct rec *rec, struct rec_task *task, int64_t result)
 
 	result = real_result(task, &task->pending, result);
 	rec_number_file(rec, task, &task->pending, result);
-	tell_segment(task, &task->pending, result);
+	tell_segment(rec, task, &task->pending, result);
 	rec_ask_after(rec, task, &task->pending, result);
 	write_result(rec, task, &task->pending, result);
 	rec_after_call(rec, task, &task->pending, result);

@@ -264,6 +264,32 @@ static bool lacks_huge_pages(const struct call *call, const struct seam_mmap *ar
 	return args->flags & SEAM_MAP_HUGETLB && call->event->result == -SEAM_ENOMEM;
 }
 
+/* What is sealed in the way refuses too, and leaves what was cut before it, as the model does. */
+static bool may_be_sealed(const struct call *call, const struct seam_mmap *args)
+{
+	uint64_t at = args->addr, end = args->addr + args->len;
+	struct seam_area area;
+
+	if (!(args->flags & SEAM_MAP_FIXED) || call->event->result != -SEAM_EPERM)
+		return false;
+	while (at < end && seam_area_find(call->space, at, &area) && area.start < end) {
+		if (area.flags & SEAM_VM_SEALED)
+			return true;
+		at = area.end;
+	}
+	return false;
+}
+
+/* Refusals whose reasons no trace tells: nothing is changed then. */
+static bool is_refused_by_host(const struct call *call, const struct seam_mmap *args)
+{
+	if (!call->known)
+		return false;
+	if (args->flags & SEAM_MAP_ANONYMOUS)
+		return lacks_huge_pages(call, args);
+	return is_about_the_file(call->event->result) && !may_be_sealed(call, args);
+}
+
 void call_mmap(struct call *call)
 {
 	const uint64_t *arg = call->arg;
@@ -282,9 +308,7 @@ void call_mmap(struct call *call)
 		call_finish(call, -SEAM_EINVAL);
 		return;
 	}
-	if (call->known &&
-	    (args.flags & SEAM_MAP_ANONYMOUS ? lacks_huge_pages(call, &args)
-					     : is_about_the_file(call->event->result))) {
+	if (is_refused_by_host(call, &args)) {
 		call_finish(call, call->event->result);
 		return;
 	}

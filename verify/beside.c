@@ -450,8 +450,9 @@ static int search(struct check *check)
 
 	if (read_kernel(beside, (pid_t)check->call->tid, &kernel))
 		check->kernel = &kernel;
-	r = history_search(&beside->history, check->call, check->space, &beside->next_anon, fits,
-			   check);
+	r = history_search(&beside->history, check->call,
+			   check->kernel ? HISTORY_MAX_OPEN : HISTORY_OPEN, check->space,
+			   &beside->next_anon, fits, check);
 	if (check->kernel)
 		snapshot_free(&kernel);
 	if (r == 1 && check->kernel)
@@ -558,6 +559,43 @@ static void take_call(struct beside *beside, const struct event *call,
 	}
 }
 
+/* More than one private area within the reach of a call, so that there is something to join. */
+static bool has_neighbours(const struct seam_space *space, const struct reach *reach)
+{
+	unsigned int nr = 0;
+	struct seam_area area;
+
+	for (unsigned int i = 0; i < reach->nr; i++) {
+		uint64_t at = reach->range[i].start ? reach->range[i].start - 1 : 0;
+
+		while (seam_area_find(space, at, &area) && area.start <= reach->range[i].end) {
+			if (!(area.flags & SEAM_VM_MAYSHARE) && ++nr > 1)
+				return true;
+			at = area.end;
+		}
+	}
+	return false;
+}
+
+/*
+ * A call on the whole map hangs on the history of all areas; and any other on that of a few, which
+ * the recorder asks of pagemap where that can be asked.
+ */
+static void learn_history(struct beside *beside, const struct event *call,
+			  const struct reach *reach)
+{
+	struct seam_space *space = space_of(beside, call->space);
+	struct snapshot kernel;
+
+	if (!reach->all && !(beside->options.eager && has_neighbours(space, reach)))
+		return;
+	if (!read_kernel(beside, (pid_t)call->tid, &kernel))
+		return;
+	if (kernel_anon_take(space, &kernel, &beside->next_anon))
+		fail(beside, "no memory");
+	snapshot_free(&kernel);
+}
+
 /* Before a call: what is not as the last call left it, no call has changed. */
 static void on_entry(void *ctx, const struct event *call, const struct record_stop *stop)
 {
@@ -573,11 +611,14 @@ static void on_entry(void *ctx, const struct event *call, const struct record_st
 	r = compare_reach(beside, mm, space_of(beside, call->space), &reach, &difference);
 	if (r > 0)
 		r = take_over(beside, call->space, (pid_t)call->tid, stop);
-	if (r < 0)
+	if (r < 0) {
 		close_look(mm); /* it is being killed */
-	else if (r > 0)
+		return;
+	}
+	if (r > 0)
 		name_changes(beside, BESIDE_BETWEEN, call->space, call, beside->result.calls,
 			     (pid_t)call->tid);
+	learn_history(beside, call, &reach);
 }
 
 /* ---- other events ---- */

@@ -3,7 +3,7 @@
 
 #include <seam/ops.h>
 
-#define MAX_CHOSEN 3 /* areas whose history is open */
+#define MAX_CHOSEN HISTORY_MAX_OPEN
 
 static bool is_kept(const struct history *history, uint64_t start)
 {
@@ -192,7 +192,7 @@ static unsigned int apply_choice(const struct history *history, const struct cho
 	return changes;
 }
 
-int history_search(const struct history *history, const struct event *call,
+int history_search(const struct history *history, const struct event *call, unsigned int max_open,
 		   struct seam_space *space, uint32_t *next_anon, bool (*fits)(void *ctx),
 		   void *ctx)
 {
@@ -203,7 +203,7 @@ int history_search(const struct history *history, const struct event *call,
 	for (unsigned int i = 0; history->whole && i < history->nr; i++) {
 		if (!is_open(history, call, &history->area[i]))
 			continue;
-		if (first.nr == MAX_CHOSEN) {
+		if (first.nr == max_open) {
 			first.nr = 0;
 			break;
 		}

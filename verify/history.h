@@ -15,6 +15,8 @@
 #include "verify/reach.h"
 
 #define HISTORY_AREAS 64 /* more within the range of one call are not gone into */
+#define HISTORY_OPEN 3	 /* areas that may have any history where the kernel tells nothing */
+#define HISTORY_MAX_OPEN 5
 
 /* What a call may change, as it was before. */
 struct history {
@@ -32,11 +34,11 @@ void history_keep(struct history *history, const struct seam_space *space,
 int history_restore(const struct history *history, struct seam_space *space);
 
 /*
- * Tries other histories of the areas around @call, the least changes first, until @fits, which makes
- * the call anew and compares, is content. Then the space is as that left it. *next_anon: numbers for
+ * Tries other histories of the areas around @call, if they are @max_open at most, the least changes
+ * first, until @fits, which makes the call anew and compares, is content. Then the space is as that left it. *next_anon: numbers for
  * identities that nobody else has. 1 found, 0 none: the space is as before the call, -SEAM_EALLOC.
  */
-int history_search(const struct history *history, const struct event *call,
+int history_search(const struct history *history, const struct event *call, unsigned int max_open,
 		   struct seam_space *space, uint32_t *next_anon, bool (*fits)(void *ctx),
 		   void *ctx);
 
