@@ -11,6 +11,7 @@
  * closed when the last area that maps it goes.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -236,12 +237,10 @@ static bool table_is_right(const struct guest *guest)
 static struct backing *open_backing(struct guest *guest, const char *path)
 {
 	struct backing *backing = calloc(1, sizeof(*backing));
-	FILE *file = fopen(path, "re");
 
-	if (!backing || !file)
+	if (!backing)
 		return NULL;
-	backing->fd = dup(fileno(file));
-	fclose(file);
+	backing->fd = open(path, O_RDONLY | O_CLOEXEC);
 	guest->open_files++;
 	return backing;
 }

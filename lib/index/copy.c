@@ -76,7 +76,7 @@ int index_copy(struct index *to, const struct index *from, bool with_anon)
 			do {
 				parent = node->parent;
 				slot = node->slot + 1u;
-				node = &parent->node;
+				node = (struct index_node *)parent;
 			} while (parent && slot == node->nr);
 			if (!parent) {
 				to->nr = from->nr;
