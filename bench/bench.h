@@ -46,9 +46,10 @@ struct impl {
 extern const struct impl impl_seam, impl_seam_rules, impl_seam_readers;
 /* NULL when it was not built in. */
 extern const struct impl *const peer_std_map, *const peer_absl, *const peer_llvm, *const peer_icl;
-/* What bench/kernel/build makes of the kernel's sources, under this name in its shared object. */
-extern const struct impl kernel_maple;
+/* What bench/kernel/build makes of the kernel's sources, under these names in its shared object. */
+extern const struct impl kernel_maple, kernel_maple_rcu;
 #define KERNEL_MAPLE_SYMBOL "kernel_maple"
+#define KERNEL_MAPLE_RCU_SYMBOL "kernel_maple_rcu"
 
 /* One change of a map. */
 typedef void bench_call(const struct impl *impl, void *map, uint64_t areas);

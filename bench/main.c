@@ -27,7 +27,8 @@
 static unsigned int runs = 7;
 static uint64_t scale = 1; /* --quick: a tenth of the calls */
 static uint64_t state, sink;
-static const struct impl *peer_maple; /* NULL: its sources are not installed */
+/* NULL: its sources are not installed. As it is, and with RCU. */
+static const struct impl *peer_maple, *peer_maple_rcu;
 
 static uint64_t next_random(void)
 {
@@ -211,9 +212,9 @@ struct row {
 	uint64_t areas;
 	work_fn *work;
 	const struct impl *own; /* which kind of libseam's spaces; peers have only one */
-	bool alone;		/* only libseam does this */
-	const char *against;	/* the peer, or the row, that the goal is told by */
-	double goal;		/* at most so much of its figure; alone: at most so much */
+	bool alone; /* only libseam does this; beside a writer the maple tree with RCU can be read, too */
+	const char *against; /* the peer, or the row, that the goal is told by */
+	double goal;	     /* at most so much of its figure; alone: at most so much */
 };
 
 #define STD_MAP "std::map"
@@ -293,6 +294,8 @@ static void run_row(const struct row *row)
 
 	if (!row->alone)
 		nr += list_peers(list + 1);
+	else if (row->work == readers_writer && peer_maple_rcu)
+		list[nr++] = peer_maple_rcu;
 	for (unsigned int i = 0; i < nr; i++) {
 		maps[i] = list[i]->create();
 		fill(list[i], maps[i], row->areas);
@@ -477,14 +480,16 @@ static int write_json(const char *path)
 	return fclose(file) ? 1 : 0;
 }
 
-static const struct impl *load_maple(const char *path)
+static void load_maple(const char *path)
 {
 	void *object = access(path, F_OK) ? NULL : dlopen(path, RTLD_NOW);
-	const struct impl *impl = object ? dlsym(object, KERNEL_MAPLE_SYMBOL) : NULL;
 
-	if (!access(path, F_OK) && !impl)
+	if (object) {
+		peer_maple = dlsym(object, KERNEL_MAPLE_SYMBOL);
+		peer_maple_rcu = dlsym(object, KERNEL_MAPLE_RCU_SYMBOL);
+	} else if (!access(path, F_OK)) {
 		fprintf(stderr, "bench: %s\n", dlerror());
-	return impl;
+	}
 }
 
 int main(int argc, char **argv)
@@ -500,7 +505,7 @@ int main(int argc, char **argv)
 		} else if (!strcmp(argv[i], "--row") && i + 1 < argc) {
 			only = argv[++i];
 		} else if (!strcmp(argv[i], "--maple") && i + 1 < argc) {
-			peer_maple = load_maple(argv[++i]);
+			load_maple(argv[++i]);
 		} else if (!strcmp(argv[i], "-o") && i + 1 < argc) {
 			path = argv[++i];
 		} else {

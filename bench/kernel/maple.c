@@ -5,10 +5,12 @@
  * and stays in the build folder.
  *
  * The tree is at its best: no RCU (nodes are changed in place and freed at once), no lock, no debug
- * checks, and its nodes come from a list of free ones.
+ * checks, and its nodes come from a list of free ones. For readers beside a writer it is as the kernel
+ * has it, with RCU, which liburcu does here.
  */
 #include "shared.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include <linux/init.h>
@@ -16,7 +18,8 @@
 
 struct kmem_cache {
 	unsigned int size, align;
-	void *free; /* chained by their first word */
+	void *free;		 /* chained by their first word */
+	pthread_spinlock_t lock; /* RCU gives back nodes in a thread of its own */
 };
 
 struct kmem_cache *kmem_cache_create(const char *name, unsigned int size, unsigned int align,
@@ -28,16 +31,31 @@ struct kmem_cache *kmem_cache_create(const char *name, unsigned int size, unsign
 		abort();
 	cache->size = size;
 	cache->align = align;
+	pthread_spin_init(&cache->lock, PTHREAD_PROCESS_PRIVATE);
 	return cache;
+}
+
+static bool with_rcu;
+
+static void *take_free(struct kmem_cache *cache)
+{
+	void *ptr;
+
+	if (with_rcu)
+		pthread_spin_lock(&cache->lock);
+	ptr = cache->free;
+	if (ptr)
+		cache->free = *(void **)ptr;
+	if (with_rcu)
+		pthread_spin_unlock(&cache->lock);
+	return ptr;
 }
 
 void *kmem_cache_alloc_lru(struct kmem_cache *cache, struct list_lru *lru, int gfp)
 {
-	void *ptr = cache->free;
+	void *ptr = take_free(cache);
 
-	if (ptr)
-		cache->free = *(void **)ptr;
-	else if (posix_memalign(&ptr, cache->align, cache->size))
+	if (!ptr && posix_memalign(&ptr, cache->align, cache->size))
 		abort();
 	if (gfp & __GFP_ZERO)
 		memset(ptr, 0, cache->size);
@@ -46,8 +64,12 @@ void *kmem_cache_alloc_lru(struct kmem_cache *cache, struct list_lru *lru, int g
 
 void kmem_cache_free(struct kmem_cache *cache, void *ptr)
 {
+	if (with_rcu)
+		pthread_spin_lock(&cache->lock);
 	*(void **)ptr = cache->free;
 	cache->free = ptr;
+	if (with_rcu)
+		pthread_spin_unlock(&cache->lock);
 }
 
 int kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t nr, void **list)
@@ -76,12 +98,10 @@ void kfree(void *ptr)
 /* A tree that ended gives its nodes back, so that bytes are those of the trees that are. */
 static void give_back(struct kmem_cache *cache)
 {
-	while (cache->free) {
-		void *ptr = cache->free;
+	void *ptr;
 
-		cache->free = *(void **)ptr;
+	while ((ptr = take_free(cache)))
 		free(ptr);
-	}
 }
 
 #include "lib/maple_tree.c"
@@ -102,9 +122,45 @@ static void *create(void)
 
 static void destroy(void *map)
 {
+	if (with_rcu)
+		rcu_barrier();
+	with_rcu = false;
+	mt_clear_in_rcu(map);
 	__mt_destroy(map);
 	free(map);
 	give_back(maple_node_cache);
+}
+
+static void *create_rcu(void)
+{
+	void *map = create();
+
+	with_rcu = true;
+	mt_set_in_rcu(map);
+	return map;
+}
+
+static pthread_key_t reader_key;
+static pthread_once_t reader_once = PTHREAD_ONCE_INIT;
+static _Thread_local bool registered;
+
+static void end_reader(void *unused)
+{
+	rcu_unregister_thread();
+}
+
+static void make_key(void)
+{
+	if (pthread_key_create(&reader_key, end_reader))
+		abort();
+}
+
+static void register_reader(void)
+{
+	pthread_once(&reader_once, make_key);
+	rcu_register_thread();
+	pthread_setspecific(reader_key, &reader_key);
+	registered = true;
 }
 
 static void store(void *map, uint64_t start, uint64_t last, void *entry)
@@ -150,6 +206,18 @@ static uint64_t find(const void *map, uint64_t addr, uint64_t *ret_end)
 	return mas.index;
 }
 
+static uint64_t read_beside(const void *map, uint64_t addr, uint64_t *ret_end)
+{
+	uint64_t start;
+
+	if (!registered)
+		register_reader();
+	rcu_read_lock();
+	start = find(map, addr, ret_end);
+	rcu_read_unlock();
+	return start;
+}
+
 static uint64_t gap(const void *map, uint64_t len, uint64_t hi)
 {
 	MA_STATE(mas, (struct maple_tree *)map, 0, 0);
@@ -179,4 +247,16 @@ const struct impl kernel_maple = {
 	.find = find,
 	.gap = gap,
 	.count = count,
+};
+
+const struct impl kernel_maple_rcu = {
+	.name = "Linux maple tree",
+	.create = create_rcu,
+	.destroy = destroy,
+	.set = set,
+	.clear = clear,
+	.change = set,
+	.find = find,
+	.count = count,
+	.read = read_beside,
 };
