@@ -52,6 +52,8 @@ enum group {
 #undef GROUP_ENUM
 		NR_GROUPS
 };
+
+/* As JSON has it, and for people. */
 const char *group_name(enum group group);
 const char *group_text(enum group group);
 

@@ -52,6 +52,7 @@ struct growth {
 	double minutes_to_limit; /* at this rate */
 };
 
+/* As JSON has it, and for people. */
 const char *growth_name(enum growth_kind kind);
 const char *growth_text(enum growth_kind kind);
 

@@ -53,6 +53,7 @@ static inline void attr_hold(struct attrs *attrs, uint32_t id)
 	attrs->slots[id].refs++;
 }
 
+/* One area less has it. */
 void attr_drop(struct attrs *attrs, uint32_t id);
 /* Forgets the sets that no area has. At the end of a call. */
 void attr_sweep(struct attrs *attrs);

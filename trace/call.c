@@ -37,6 +37,13 @@ bool trace_call_counts(unsigned int call)
 	       call != TRACE_CALL_personality;
 }
 
+bool trace_call_gives_address(unsigned int call)
+{
+	return call == TRACE_CALL_mmap || call == TRACE_CALL_mremap || call == TRACE_CALL_brk ||
+	       call == TRACE_CALL_shmat || call == TRACE_CALL_map_shadow_stack ||
+	       call == TRACE_CALL_kmmap;
+}
+
 bool trace_call_names_range(unsigned int call)
 {
 	switch (call) {

@@ -44,13 +44,6 @@ static const char argument_kinds[TRACE_NR_CALLS][6] = {
 	[TRACE_CALL_rlimit] = "cv",
 };
 
-static bool gives_address(unsigned int call)
-{
-	return call == TRACE_CALL_mmap || call == TRACE_CALL_mremap || call == TRACE_CALL_brk ||
-	       call == TRACE_CALL_shmat || call == TRACE_CALL_map_shadow_stack ||
-	       call == TRACE_CALL_kmmap;
-}
-
 static bool is_page_aligned(uint64_t value)
 {
 	return !(value & ((UINT64_C(1) << DATA_UNIT_SHIFT) - 1));
@@ -81,7 +74,7 @@ static enum data_class result_class(const struct event *event, bool constants)
 
 	if (constants && (!event->result || is_errno))
 		return CLASS_CONSTANT;
-	if (is_errno || !gives_address(event->call))
+	if (is_errno || !trace_call_gives_address(event->call))
 		return CLASS_SIGNED;
 	if ((uint64_t)event->result == event->arg[0])
 		return CLASS_FIRST;

@@ -58,11 +58,14 @@ enum trace_call {
 #undef TRACE_CALL_ENUM
 		TRACE_NR_CALLS
 };
+/* "mmap", and how many arguments it has. NULL and -1: not one of ours, as below. */
 const char *trace_call_name(unsigned int call);
 int trace_call_args(unsigned int call);
-int trace_call_by_name(const char *name, size_t len); /* -1: not one of ours */
+int trace_call_by_name(const char *name, size_t len);
 /* A system call that can change areas, as facts.calls counts; not limits and personality. */
 bool trace_call_counts(unsigned int call);
+/* Is its result an address when it succeeds? */
+bool trace_call_gives_address(unsigned int call);
 /* Do its first two arguments name the range that it works on, address and length? */
 bool trace_call_names_range(unsigned int call);
 

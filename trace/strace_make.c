@@ -35,8 +35,9 @@ static uint64_t page_above(uint64_t addr)
 					     : (addr + PAGE_SIZE - 1) & -PAGE_SIZE;
 }
 
-int making_expected(struct strace *s, const struct strace_call *call, unsigned int i,
-		    const char *expected)
+/* What is wrong with argument @i, for the user. -EINVAL. */
+static int expected_arg(struct strace *s, const struct strace_call *call, unsigned int i,
+			const char *expected)
 {
 	struct slice slice = { "", "" };
 
@@ -49,7 +50,7 @@ int making_numbers(struct making *m, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++)
 		if (i >= m->call->nr_args || !strace_value(m->call->arg[i], &m->event->arg[i]))
-			return making_expected(
+			return expected_arg(
 				m->s, m->call, i,
 				"a number or names that are known here, in each argument");
 	return 0;
@@ -93,10 +94,9 @@ static int map(struct making *m, bool in_pages)
 	if (r)
 		return r;
 	if (m->call->nr_args < 6 || !strace_fd(m->call->arg[4], &fd, &path))
-		return making_expected(m->s, m->call, 4,
-				       "a descriptor, the fifth of six arguments");
+		return expected_arg(m->s, m->call, 4, "a descriptor, the fifth of six arguments");
 	if (!strace_value(m->call->arg[5], &event->arg[5]))
-		return making_expected(m->s, m->call, 5, "an offset");
+		return expected_arg(m->s, m->call, 5, "an offset");
 	if (in_pages)
 		event->arg[5] *= PAGE_SIZE;
 	event->arg[3] &= UINT32_MAX;
@@ -142,7 +142,7 @@ int make_mremap(struct making *m)
 	if (r)
 		return r;
 	if (m->call->nr_args > 4 && !strace_value(m->call->arg[4], &event->arg[4]))
-		return making_expected(m->s, m->call, 4, "an address");
+		return expected_arg(m->s, m->call, 4, "an address");
 	old = making_pages(event->arg[0], event->arg[1]);
 	if (succeeded(m->call)) {
 		m->effect.needs = old;
@@ -217,8 +217,7 @@ int make_mbind(struct making *m)
 	if (m->call->nr_args < 6 || !read_mask(m->call->arg[3], &event->arg[3]) ||
 	    !strace_value(m->call->arg[4], &event->arg[4]) ||
 	    !strace_value(m->call->arg[5], &event->arg[5]))
-		return making_expected(m->s, m->call, 3,
-				       "a node mask like [0x1], a size and flags");
+		return expected_arg(m->s, m->call, 3, "a node mask like [0x1], a size and flags");
 	needs_range(m);
 	return 0;
 }
@@ -231,7 +230,7 @@ int make_set_mempolicy(struct making *m)
 		return r;
 	if (m->call->nr_args < 3 || !read_mask(m->call->arg[1], &m->event->arg[1]) ||
 	    !strace_value(m->call->arg[2], &m->event->arg[2]))
-		return making_expected(m->s, m->call, 1, "a node mask like [0x1] and a size");
+		return expected_arg(m->s, m->call, 1, "a node mask like [0x1] and a size");
 	return 0;
 }
 
@@ -279,7 +278,7 @@ int make_prctl(struct making *m)
 	case PR_SET_NAME:
 		return set_thread_name(m);
 	case PR_SET_VMA: {
-		int r = nr < 5 ? making_expected(m->s, m->call, nr, "five arguments")
+		int r = nr < 5 ? expected_arg(m->s, m->call, nr, "five arguments")
 			       : making_numbers(m, 4);
 
 		if (r)
@@ -324,7 +323,7 @@ int make_ioctl(struct making *m)
 	event->arg[0] = (uint64_t)(int64_t)fd;
 	if (!member_value(m->call->arg[2], "start", &event->arg[2]) ||
 	    !member_value(m->call->arg[2], "len", &event->arg[3]))
-		return making_expected(m->s, m->call, 2, "a structure with start= and len=");
+		return expected_arg(m->s, m->call, 2, "a structure with start= and len=");
 	member_value(m->call->arg[2], "mode", &event->arg[4]);
 	if (succeeded(m->call))
 		m->effect.needs = making_pages(event->arg[2], event->arg[3]);

@@ -19,10 +19,7 @@ struct making {
 	bool nothing; /* it changes no map after all */
 };
 
-/* What is wrong with argument @i, for the user. -EINVAL. */
-int making_expected(struct strace *s, const struct strace_call *call, unsigned int i,
-		    const char *expected);
-/* The first @nr arguments as numbers. 0, or -EINVAL after making_expected. */
+/* The first @nr arguments as numbers. 0 or -EINVAL. */
 int making_numbers(struct making *m, unsigned int nr);
 /* Whole pages around [addr, addr + len); empty when that does not fit. */
 struct range making_pages(uint64_t addr, uint64_t len);

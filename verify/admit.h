@@ -8,6 +8,7 @@
 
 #include "verify/generate.h"
 
+/* May this operation be made, as far as the model can answer it? */
 bool admit(const struct generator *gen, const struct world *world, const struct op *op,
 	   const uint64_t *args);
 /* Tells what an operation gave: where its outcome leaves what the model does not keep. */

@@ -69,7 +69,8 @@ static int restore_as(const struct history *history, struct seam_space *space,
 	return err;
 }
 
-int history_restore(const struct history *history, struct seam_space *space)
+/* The space as it was, but for what the call may change elsewhere (limits). 0 or -SEAM_EALLOC. */
+static int restore(const struct history *history, struct seam_space *space)
 {
 	return restore_as(history, space, history->area);
 }
@@ -222,5 +223,5 @@ int history_search(const struct history *history, const struct event *call, unsi
 				return 1;
 		} while (next_choice(&choice));
 	}
-	return history_restore(history, space);
+	return restore(history, space);
 }

@@ -27,11 +27,9 @@ struct history {
 	uint64_t start_brk, brk;
 };
 
+/* Keeps the areas that @reach covers as they are before a call. */
 void history_keep(struct history *history, const struct seam_space *space,
 		  const struct reach *reach);
-
-/* The space as it was, but for what the call may change elsewhere (limits). 0 or -SEAM_EALLOC. */
-int history_restore(const struct history *history, struct seam_space *space);
 
 /*
  * Tries other histories of the areas around @call, if they are @max_open at most, the least changes

@@ -81,20 +81,6 @@ char *op_text_resolved(char *buf, const struct op *op, const uint64_t *args)
 	return op_text(buf, &resolved);
 }
 
-bool op_gives_address(const struct op *op)
-{
-	switch (op->call) {
-	case TRACE_CALL_mmap:
-	case TRACE_CALL_kmmap:
-	case TRACE_CALL_mremap:
-	case TRACE_CALL_brk:
-	case TRACE_CALL_shmat:
-		return true;
-	default:
-		return false;
-	}
-}
-
 bool op_faults_in(const struct op *op, const uint64_t *args)
 {
 	switch (op->call) {
@@ -116,7 +102,7 @@ char *outcome_text(char *buf, const struct op *op, const struct outcome *outcome
 	struct text text = { buf, 0 };
 	const char *name;
 
-	if (op_gives_address(op) && outcome->result >= 0) {
+	if (trace_call_gives_address(op->call) && outcome->result >= 0) {
 		add(&text, "0x%" PRIx64, (uint64_t)outcome->result);
 	} else if (outcome->result >= 0) {
 		add(&text, "%" PRId64, outcome->result);

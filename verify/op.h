@@ -40,8 +40,6 @@ char *op_text_resolved(char *buf, const struct op *op, const uint64_t *args);
 char *outcome_text(char *buf, const struct op *op, const struct outcome *outcome);
 /* Whether it faults in pages of memory that was there before. */
 bool op_faults_in(const struct op *op, const uint64_t *args);
-/* Whether a successful result is an address. */
-bool op_gives_address(const struct op *op);
 
 /*
  * The arguments with references resolved. False when one refers to an operation that failed: then

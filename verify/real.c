@@ -40,7 +40,8 @@ void real_forked(struct real_files *files)
 	memset(files->uffd, 0, sizeof(files->uffd));
 }
 
-int real_fd(const struct real_files *files, uint64_t number)
+/* The descriptor behind a script's file number; -1 when there is none. */
+static int fd_of(const struct real_files *files, uint64_t number)
 {
 	if (number < FIRST_FD || number >= FIRST_FD + NR_FDS)
 		return -1;
@@ -180,7 +181,7 @@ static int64_t map(const struct real_files *files, const uint64_t *args)
 	uint64_t a[OP_ARGS];
 
 	memcpy(a, args, sizeof(a));
-	a[4] = (uint64_t)(int64_t)real_fd(files, args[4]);
+	a[4] = (uint64_t)(int64_t)fd_of(files, args[4]);
 	return call(SYS_mmap, a);
 }
 

@@ -18,8 +18,6 @@ struct real_files {
 
 /* Catches the faults of touches. Once a process. */
 void real_begin(void);
-/* The descriptor behind a script's file number; -1 when there is none. */
-int real_fd(const struct real_files *files, uint64_t number);
 /* In a child by fork: what belongs to the parent's memory is not its own. */
 void real_forked(struct real_files *files);
 /*

@@ -124,6 +124,7 @@ struct seam_mmap {
 /* The map call. *ret_addr is where it landed. */
 int seam_space_mmap(struct seam_space *space, const struct seam_mmap *args, uint64_t *ret_addr);
 
+/* Nothing of the range stays mapped; holes in it are passed over. */
 int seam_space_munmap(struct seam_space *space, uint64_t addr, uint64_t len);
 
 /* @pkey: -1 for mprotect, else pkey_mprotect. */
@@ -137,13 +138,20 @@ struct seam_mremap {
 	uint64_t new_addr;
 	uint64_t at;
 };
+/* *ret_addr is where the memory lies then. */
 int seam_space_mremap(struct seam_space *space, const struct seam_mremap *args, uint64_t *ret_addr);
 
+/* @advice: SEAM_MADV_*. The range is advised past holes, which then give -SEAM_ENOMEM. */
 int seam_space_madvise(struct seam_space *space, uint64_t addr, uint64_t len, int advice);
+
+/* mlock, and mlock2 with @flags SEAM_MLOCK_ONFAULT; what is locked is faulted in, as far as it goes. */
 int seam_space_mlock(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t flags);
 int seam_space_munlock(struct seam_space *space, uint64_t addr, uint64_t len);
+/* @flags: SEAM_MCL_*. O(areas). */
 int seam_space_mlockall(struct seam_space *space, uint32_t flags);
 int seam_space_munlockall(struct seam_space *space);
+
+/* @flags: must be 0. */
 int seam_space_mseal(struct seam_space *space, uint64_t addr, uint64_t len, uint64_t flags);
 
 /* Always 0 (or -SEAM_EALLOC); *ret_brk is the break afterwards, as the system call returns it. */

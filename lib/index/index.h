@@ -42,6 +42,7 @@ struct index {
 #define INDEX_INLINE static inline
 #endif
 
+/* Empty. index_destroy gives back all that it holds. */
 void index_init(struct index *index, const struct seam_alloc *alloc, unsigned int page_shift);
 void index_destroy(struct index *index);
 /* From now on there may be readers beside the writer (lib/index/read.h). -SEAM_EALLOC. */
@@ -200,6 +201,7 @@ static inline void index_load(const struct index *index, const struct cursor *cu
 	ret_area->anon = leaf->anon[slot];
 }
 
+/* index_reserve, where what is there does not do. */
 int index_reserve_more(struct index *index, size_t nr);
 
 static inline int index_reserve(struct index *index, size_t nr)

@@ -102,9 +102,6 @@ static inline bool spot_below(const struct seam_space *space, const struct spot 
 	return true;
 }
 
-/* The last area that ends at or before @addr. */
-bool spot_before(const struct seam_space *space, uint64_t addr, struct spot *ret_spot);
-
 /* An area that lies in [start, end) or across one of its ends. */
 bool old_range_taken(const struct seam_space *space, uint64_t start, uint64_t end);
 

@@ -58,7 +58,8 @@ int fault_anon(struct seam_space *space, struct cursor *cursor)
 	return area_store(space, cursor, &area);
 }
 
-bool fault_write_is_anon(uint64_t flags)
+/* A write access makes memory with these flags anonymous: writable and private. */
+static bool write_is_anon(uint64_t flags)
 {
 	return (flags & (SEAM_VM_WRITE | SEAM_VM_SHARED)) == SEAM_VM_WRITE;
 }
@@ -121,7 +122,7 @@ static int populate_area(struct seam_space *space, struct cursor *cursor, const 
 		return 0;
 	if (fault_backed_end(space, area) < to)
 		return -SEAM_EFAULT;
-	if (!fault_write_is_anon(flags) && !fault_read_is_anon(space, area, from, to))
+	if (!write_is_anon(flags) && !fault_read_is_anon(space, area, from, to))
 		return 0;
 	return fault_anon(space, cursor);
 }

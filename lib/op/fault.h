@@ -17,9 +17,6 @@ int fault_anon(struct seam_space *space, struct cursor *cursor);
 /* Where the area's pages end: short of its end where its object of shared memory ends before. */
 uint64_t fault_backed_end(const struct seam_space *space, const struct area *area);
 
-/* A write access makes memory with these flags anonymous: writable and private. */
-bool fault_write_is_anon(uint64_t flags);
-
 /*
  * Reading [from, to) of an area makes it anonymous: a page of its own is huge, if only of zeros. As
  * if no page of it had been there before.

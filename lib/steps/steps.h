@@ -32,6 +32,7 @@ void steps_area_removed(struct seam_space *space, const struct area *area);
 void steps_area_stored(struct seam_space *space, const struct area *before,
 		       const struct area *after);
 
+/* What the functions below count, where the space keeps steps. */
 void steps_count_find(const struct seam_space *space, uint64_t addr);
 void steps_count_find_pages(const struct seam_space *space, uint64_t addr, uint64_t nr);
 void steps_count_insert(const struct seam_space *space, uint64_t addr);
