@@ -357,12 +357,16 @@ static void note_failure(struct replay_failure *failure, const struct event *eve
 	};
 }
 
-static void add_counts(struct replay_counts *counts, const struct seam_stats *now,
-		       const struct seam_stats *before)
+/* What the call added to the space's counters goes to its kind. */
+static void add_counts(struct replay_counts *counts, const struct seam_space *space,
+		       struct seam_stats *seen)
 {
-	counts->join_tries += now->join_tries - before->join_tries;
-	counts->joins += now->joins - before->joins;
-	counts->splits += now->splits - before->splits;
+	uint64_t join_tries = seen->join_tries, joins = seen->joins, splits = seen->splits;
+
+	seam_space_get_stats(space, seen);
+	counts->join_tries += seen->join_tries - join_tries;
+	counts->joins += seen->joins - joins;
+	counts->splits += seen->splits - splits;
 }
 
 static void count_call(struct lane *lane, const struct call *call, uint64_t number)
@@ -370,7 +374,6 @@ static void count_call(struct lane *lane, const struct call *call, uint64_t numb
 	const struct event *event = call->event;
 	struct replay_result *result = lane->result;
 	struct replay_counts *kind = &result->by_call[event->call];
-	struct seam_stats now;
 
 	kind->calls++;
 	if (call->outcome.answer == ANSWER_SKIPPED) {
@@ -383,15 +386,13 @@ static void count_call(struct lane *lane, const struct call *call, uint64_t numb
 			note_failure(&result->first_anew, event, number, call->outcome.result);
 		}
 	}
-	seam_space_get_stats(call->space, &now);
-	add_counts(kind, &now, &call->mm->seen);
+	add_counts(kind, call->space, &call->mm->seen);
 	call->mm->last = (struct last_call) {
 		.number = number,
 		.line = event->line,
 		.pid = event->pid,
 		.call = event->call,
 	};
-	call->mm->seen = now;
 	lane_note_peak(call->mm);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define LEAF_RANGES 64
+#define GROUP 8u
 
 struct range_leaf {
 	unsigned int nr;
@@ -48,19 +49,24 @@ static size_t find_leaf(const struct range_map *map, uint64_t addr)
 }
 
 /*
- * The first range of a leaf that ends behind @addr; there is one. It is often @likely; else halves
- * without branches, which could not be predicted.
+ * The first range of a leaf that ends behind @addr; there is one. It is often @likely. Else the
+ * groups that end before it are counted, and then the ranges of one group: no compare waits for
+ * another, and there is no branch that could not be predicted.
  */
 static unsigned int find_slot(const struct range_leaf *leaf, uint64_t addr, unsigned int likely)
 {
-	const struct range *ranges = leaf->ranges, *from = ranges;
+	const struct range *ranges = leaf->ranges;
+	unsigned int slot = 0, end;
 
 	if (likely < leaf->nr && ranges[likely].end > addr &&
 	    (!likely || ranges[likely - 1].end <= addr))
 		return likely;
-	for (unsigned int left = leaf->nr; left > 1; left -= left / 2)
-		from += left / 2 & -(unsigned int)(from[left / 2 - 1].end <= addr);
-	return (unsigned int)(from - ranges);
+	for (unsigned int i = GROUP - 1; i < leaf->nr; i += GROUP)
+		slot += ranges[i].end <= addr ? GROUP : 0;
+	end = slot + GROUP < leaf->nr ? slot + GROUP : leaf->nr;
+	for (unsigned int i = slot; i < end; i++)
+		slot += ranges[i].end <= addr;
+	return slot;
 }
 
 /* The first range that ends behind @addr. */
