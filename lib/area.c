@@ -424,7 +424,7 @@ int call_end(struct seam_space *space, int result)
 		result = -SEAM_EALLOC;
 	}
 	keep(space);
-	if (result != -SEAM_EALLOC)
+	if (result != -SEAM_EALLOC && (space->hook || space->payload.retain))
 		call_tell(space);
 	return result;
 }

@@ -95,8 +95,11 @@ bool fault_read_is_anon(const struct seam_space *space, const struct area *area,
 
 uint64_t fault_backed_end(const struct seam_space *space, const struct area *area)
 {
-	uint64_t pages = object_pages(area_attr(space, area)->file);
+	uint64_t file = area_attr(space, area)->file, pages;
 
+	if (!(file & SEAM_FILE_OWN))
+		return area->end;
+	pages = object_pages(file);
 	if (pages <= area->pgoff)
 		return area->start;
 	pages -= area->pgoff;

@@ -41,7 +41,8 @@ int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write
 	if (end < addr)
 		end = UINT64_MAX;
 	while (at < end) {
-		uint64_t to;
+		uint64_t to, backed;
+		bool becomes_anon;
 
 		*ret_done = at;
 		err = find_area(space, at, &cursor, &area);
@@ -49,18 +50,20 @@ int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write
 			return err;
 		if (!allowed(area_flags(space, &area), write))
 			return -SEAM_EFAULT;
-		if (fault_backed_end(space, &area) <= at)
+		backed = fault_backed_end(space, &area);
+		if (backed <= at)
 			return -SEAM_EFAULT;
 		to = area.end < end ? area.end : end;
 		/* each page's fault looks for its area */
 		steps_find_pages(space, at, pages_of(space, page_up(space, to) - at));
-		if (write ? !(area_flags(space, &area) & SEAM_VM_SHARED)
-			  : fault_read_is_anon(space, &area, at, to)) {
+		becomes_anon = write ? !(area_flags(space, &area) & SEAM_VM_SHARED)
+				     : fault_read_is_anon(space, &area, at, to);
+		if (becomes_anon && !area.anon) {
 			err = fault_anon(space, &cursor);
 			if (err)
 				return err;
 		}
-		at = fault_backed_end(space, &area);
+		at = backed;
 	}
 	*ret_done = at < end ? at : page_up(space, end);
 	return 0;
