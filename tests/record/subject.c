@@ -648,6 +648,22 @@ static int loop_role(int ms)
 	return 11;
 }
 
+/* A heap that grows, to be recorded in the middle. */
+static int heap_role(int ms)
+{
+	puts("begun");
+	fflush(stdout);
+	for (int i = 0; i < ms / 5; i++) {
+		char *p = sbrk(5 * PAGE + 100);
+
+		if (i % 2)
+			*p = 1;
+		usleep(5000);
+	}
+	puts("loop done");
+	return 11;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(int argument);
@@ -676,6 +692,7 @@ static const struct {
 	{ "unmaps-for-ever", unmaps_for_ever_role },
 	{ "limits", limits_role },
 	{ "loop", loop_role },
+	{ "heap", heap_role },
 };
 
 int main(int argc, char **argv)
