@@ -140,12 +140,21 @@ static bool give_branch(struct family *family, uint32_t link)
 	return true;
 }
 
+/* From 1 on; after 2^31 anon_vmas begun anew, by when the first are long gone. */
+static uint32_t serial_new(struct family *family)
+{
+	family->next_serial = family->next_serial % (ANON_BRANCH - 1) + 1;
+	return family->next_serial;
+}
+
 uint32_t anon_new(struct family *family)
 {
-	uint32_t id = link_new(family);
+	uint32_t id = link_new(family), serial;
 
-	if (id)
-		WRITE_ONCE(family->links[id].mark, ++family->next_serial & ~ANON_BRANCH);
+	if (id) {
+		serial = serial_new(family);
+		WRITE_ONCE(family->links[id].mark, serial);
+	}
 	return id;
 }
 
@@ -179,7 +188,7 @@ static uint32_t reusable(const struct family *family, uint32_t link)
 
 uint32_t anon_fork(struct family *family, uint32_t link)
 {
-	uint32_t again = reusable(family, link), id;
+	uint32_t again = reusable(family, link), id, serial;
 	struct anon_branch *child, *parent;
 
 	if (!give_branch(family, link))
@@ -197,7 +206,8 @@ uint32_t anon_fork(struct family *family, uint32_t link)
 		WRITE_RELEASE(child->vma, again);
 		family->links[again].refs++;
 	} else {
-		WRITE_ONCE(child->serial, ++family->next_serial & ~ANON_BRANCH);
+		serial = serial_new(family);
+		WRITE_ONCE(child->serial, serial);
 		child->parent = parent->vma;
 		anon_branch_of(family, child->parent)->children++;
 	}

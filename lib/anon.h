@@ -40,7 +40,7 @@ struct anon_branch {
 	uint32_t parent;   /* anon_vma whose child it is; itself at the root */
 	uint32_t children; /* with itself at the root, as the kernel counts */
 	uint32_t active;   /* areas whose anon_vma it is */
-	uint32_t serial;   /* its name for the outside: never given twice */
+	uint32_t serial;   /* its name for the outside: that of no other */
 };
 
 struct family {
