@@ -108,16 +108,22 @@ void shape_shared_anon_per_map(struct shapes *s)
 			s->row.units += shapes_mark(s, i);
 }
 
+/* The segments of a single program are too few for a group, and yet no windows. */
+static bool is_data_file(const struct shapes *s, size_t i)
+{
+	return s->file_of[i] != NO_FILE && !file_is_elf(s, i);
+}
+
 void shape_file_per_map(struct shapes *s)
 {
 	for (size_t i = 0; i < s->nr; i++)
-		if (s->file_of[i] != NO_FILE && s->files[s->file_of[i]].areas <= 2)
+		if (is_data_file(s, i) && s->files[s->file_of[i]].areas <= 2)
 			s->row.units += shapes_mark(s, i);
 }
 
 void shape_file_windows(struct shapes *s)
 {
 	for (size_t i = 0; i < s->nr; i++)
-		if (s->file_of[i] != NO_FILE && s->files[s->file_of[i]].areas > 2)
+		if (is_data_file(s, i) && s->files[s->file_of[i]].areas > 2)
 			shapes_mark(s, i);
 }

@@ -110,12 +110,15 @@ first = seam('show', ratchet).stdout.split('\n')[0]
 ok('equal as far as smaps shows' in first, 'what smaps cannot tell is not called a reason', first)
 
 # No remedy for what may be apart by things that the text hides; for what it shows, there is one.
-for step, left in ((1, []), (-1, [('map-in-order', 1)])):
+for step, left in ((1, []), (-1, [('map-in-order', 5)])):
     text = ''.join(f'{0x7f0000000000 + i * 4096:x}-{0x7f0000001000 + i * 4096:x} r--s '
                    f'{(50 + step * i) * 4096:08x} 00:01 5  /data\n' for i in range(40))
+    # the segments of a static program, which are no windows
+    text = ''.join(f'{0x400000 + i * 4096:x}-{0x401000 + i * 4096:x} {perms} {i * 4096:08x} 08:01 7  /program\n'
+                   for i, perms in enumerate(('r--p', 'r-xp', 'r--p', 'rw-p'))) + text
     found = json.loads(seam('show', '--json', '-', input=text).stdout)
     ok([(r['remedy'], r['areas_after']) for r in found['remedies']] == left and
-       [g['what'] for g in found['groups']] == ['file-windows'], f'windows, offsets by {step}', found)
+       [(g['what'], g['areas']) for g in found['groups']] == [('file-windows', 40)], f'windows, offsets by {step}', found)
 
 # A JVM closes the ends of its threads' stacks itself: no libc helps.
 for jvm, remedy in (('', 'guard-markers'), ('7e0000000000-7e0001000000 r-xp 00000000 08:01 9 /jvm/libjvm.so\n', 'runtime-setting')):
