@@ -52,8 +52,9 @@ struct beside {
 	struct history history;
 	uint32_t next_anon;
 	bool advised;
-	bool uffd_closed; /* before the last look at a whole map */
-	bool no_iterator; /* the kernel's anon_vmas cannot be read here */
+	bool uffd_closed;      /* before the last look at a whole map */
+	struct iter *iterator; /* NULL: not wanted yet */
+	bool no_iterator;      /* the kernel's anon_vmas cannot be read here */
 };
 
 static void fail(struct beside *beside, const char *why)
@@ -169,10 +170,14 @@ static void add_area_mismatch(struct beside *beside, enum beside_when when,
 static bool read_kernel(struct beside *beside, pid_t tid, struct snapshot *ret_snapshot)
 {
 	char why[ITER_WHY_SIZE];
-	int err = beside->no_iterator ? -EPERM : iter_snapshot(tid, ret_snapshot, why);
+	int err = 0;
 
+	if (!beside->iterator && !beside->no_iterator)
+		err = iter_open(&beside->iterator, why);
+	if (!err && beside->iterator)
+		err = iter_read(beside->iterator, tid, ret_snapshot, why);
 	beside->no_iterator |= err == -EPERM || err == -EOPNOTSUPP;
-	return !err;
+	return !err && beside->iterator;
 }
 
 /* ---- comparing ---- */
@@ -578,8 +583,9 @@ static bool has_neighbours(const struct seam_space *space, const struct reach *r
 }
 
 /*
- * A call on the whole map hangs on the history of all areas; and any other on that of a few, which
- * the recorder asks of pagemap where that can be asked.
+ * A call on the whole map hangs on the history of all areas. What moves keeps its numbering when it
+ * was faulted, which shows much later. Else it is that of a few areas, which the recorder asks of
+ * pagemap where that can be asked.
  */
 static void learn_history(struct beside *beside, const struct event *call,
 			  const struct reach *reach)
@@ -587,7 +593,8 @@ static void learn_history(struct beside *beside, const struct event *call,
 	struct seam_space *space = space_of(beside, call->space);
 	struct snapshot kernel;
 
-	if (!reach->all && !(beside->options.eager && has_neighbours(space, reach)))
+	if (!reach->all && call->call != TRACE_CALL_mremap &&
+	    !(beside->options.eager && has_neighbours(space, reach)))
 		return;
 	if (!read_kernel(beside, (pid_t)call->tid, &kernel))
 		return;
@@ -800,6 +807,7 @@ void beside_free(struct beside *beside)
 	for (unsigned int i = 0; i < beside->result.nr_kept; i++)
 		free(beside->result.mismatch[i]);
 	free(beside->counts.mms);
+	iter_close(beside->iterator);
 	trace_close(beside->trace);
 	live_free(beside->live);
 	free(beside->mms);
