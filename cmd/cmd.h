@@ -33,7 +33,10 @@ int cmd_fail(int status, const char *format, ...) __attribute__((format(printf, 
 int cmd_usage(const struct cmd *cmd, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The report's stream: -o FILE, or @fallback. NULL after cmd_fail. Close with cmd_close_output. */
 FILE *cmd_open_output(const char *path, FILE *fallback);
-/* 0, or -1 after saying that the report could not be written whole (full disk, closed pipe). */
-int cmd_close_output(FILE *out, const char *path);
+/*
+ * @status, or EXIT_FAILED instead of EXIT_DONE after saying that the report could not be written
+ * whole (full disk, closed pipe).
+ */
+int cmd_close_output(FILE *out, const char *path, int status);
 
 #endif

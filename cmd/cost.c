@@ -227,9 +227,7 @@ static int run(int argc, char **argv)
 	if (!out)
 		return EXIT_FAILED;
 	status = measure(&options, out);
-	if (cmd_close_output(out, options.output) && !status)
-		status = EXIT_FAILED;
-	return status;
+	return cmd_close_output(out, options.output, status);
 }
 
 const struct cmd cmd_cost = {

@@ -313,9 +313,7 @@ static int run_kernels(int argc, char **argv)
 		status = report_diff(&options, out);
 	else
 		status = report_all(&options, out);
-	if (cmd_close_output(out, options.output) && !status)
-		return EXIT_FAILED;
-	return status;
+	return cmd_close_output(out, options.output, status);
 }
 
 const struct cmd cmd_kernels = {

@@ -75,7 +75,7 @@ FILE *cmd_open_output(const char *path, FILE *fallback)
 	return out;
 }
 
-int cmd_close_output(FILE *out, const char *path)
+int cmd_close_output(FILE *out, const char *path, int status)
 {
 	bool lost = ferror(out);
 
@@ -83,9 +83,9 @@ int cmd_close_output(FILE *out, const char *path)
 	if (fflush(out) || lost || (out != stdout && out != stderr && fclose(out))) {
 		cmd_fail(EXIT_FAILED, "%s: not written whole: %s", path ? path : "standard output",
 			 strerror(errno ? errno : EIO));
-		return -1;
+		return status == EXIT_DONE ? EXIT_FAILED : status;
 	}
-	return 0;
+	return status;
 }
 
 /* The libraries that may be left out, and what is lost without them. */

@@ -92,12 +92,22 @@ struct cmd_option {
 	{                                                                                          \
 		.name = "output", .letter = 'o', OPTION_FILE(type, member), .help = (text)         \
 	}
+/* A process that runs already; it is asked about, since it is held up, unless OPTION_YES. */
+#define OPTION_PID(type, member, text)                                                             \
+	{                                                                                          \
+		.name = "pid", .letter = 'p', OPTION_NUMBER(type, member, 1, INT32_MAX, NULL),     \
+		.value = "PID", .expected = "a process id", .help = (text)                         \
+	}
 #define OPTION_REPORT_OUTPUT(type, member)                                                         \
 	OPTION_OUTPUT(type, member, "the report goes there; - is standard output")
 #define OPTION_SKIP_BAD(type, member)                                                              \
 	{                                                                                          \
 		.name = "skip-bad", OPTION_FLAG(type, member),                                     \
 		.help = "leave out lines that cannot be read"                                      \
+	}
+#define OPTION_YES(type, member)                                                                   \
+	{                                                                                          \
+		.name = "yes", .letter = 'y', OPTION_FLAG(type, member), .help = "-p: do not ask"  \
 	}
 
 /*

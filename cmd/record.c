@@ -36,18 +36,11 @@ static const struct cmd_option known_options[] = {
 	OPTION_OUTPUT(struct options, output,
 		      "to FILE, - is standard output; else to " DEFAULT_OUTPUT
 		      ", and an earlier one is kept as " KEPT_OUTPUT),
-	{ .name = "pid",
-	  .letter = 'p',
-	  OPTION_NUMBER(struct options, pid, 1, INT32_MAX, NULL),
-	  .value = "PID",
-	  .expected = "a process id",
-	  .help = "a process that runs already, and the children that it makes from now on, until "
-		  "it ends or seam is interrupted; stops it at every system call, so seam asks "
-		  "first" },
-	{ .name = "yes",
-	  .letter = 'y',
-	  OPTION_FLAG(struct options, yes),
-	  .help = "-p: do not ask" },
+	OPTION_PID(struct options, pid,
+		   "a process that runs already, and the children that it makes from now on, until "
+		   "it ends or seam is interrupted; stops it at every system call, so seam asks "
+		   "first"),
+	OPTION_YES(struct options, yes),
 	{ .name = "ptrace",
 	  OPTION_FLAG(struct options, ptrace),
 	  .help = "-p: do not ask for a process of one's own" },

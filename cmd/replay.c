@@ -244,9 +244,7 @@ static int write_output(struct options *options, struct source *source)
 		return EXIT_FAILED;
 	r = options->format == FORMAT_OPS ? write_ops(options, source, out)
 					  : write_report(options, source, out);
-	if (cmd_close_output(out, options->output) && !r)
-		r = EXIT_FAILED;
-	return r;
+	return cmd_close_output(out, options->output, r);
 }
 
 static int run(int argc, char **argv)

@@ -65,9 +65,7 @@ static int write_report(const struct options *options, const struct activity *ac
 		report_json(activity, options->screen.top, out);
 	else if (report_screen(activity, &options->screen, out))
 		r = cmd_fail(EXIT_FAILED, "%s: %s", options->file, strerror(ENOMEM));
-	if (cmd_close_output(out, options->output) && !r)
-		r = EXIT_FAILED;
-	return r;
+	return cmd_close_output(out, options->output, r);
 }
 
 static int report(const struct options *options, struct source *source)

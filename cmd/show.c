@@ -360,9 +360,7 @@ static int run(int argc, char **argv)
 	if (!out)
 		return EXIT_FAILED;
 	status = options.watch_s ? watch(&options, out) : look_once(&options, out);
-	if (cmd_close_output(out, options.output) && !status)
-		status = EXIT_FAILED;
-	return status;
+	return cmd_close_output(out, options.output, status);
 }
 
 const struct cmd cmd_show = {

@@ -424,7 +424,7 @@ static int run_stat(int argc, char **argv)
 	if (err)
 		status = cmd_fail(EXIT_SEAM_FAILED, "the report: %s", strerror(-err));
 out:
-	if (cmd_close_output(out, options.output) && !status)
+	if (cmd_close_output(out, options.output, EXIT_DONE) && !status)
 		status = EXIT_SEAM_FAILED;
 	stat_tree_free(&tree);
 	free(scratch);

@@ -145,9 +145,7 @@ static int run(int argc, char **argv)
 	} else {
 		status = look_again(&options, &policy, out);
 	}
-	if (cmd_close_output(out, options.output) && !status)
-		status = EXIT_FAILED;
-	return status;
+	return cmd_close_output(out, options.output, status);
 }
 
 const struct cmd cmd_top = {

@@ -93,18 +93,11 @@ static const struct cmd_option known_options[] = {
 	  .value = "WORDS",
 	  .expected = "words of a command line",
 	  .help = "more words for its command line" },
-	{ .name = "pid",
-	  .letter = 'p',
-	  OPTION_NUMBER(struct verify_options, pid, 1, INT32_MAX, NULL),
-	  .value = "PID",
-	  .expected = "a process id",
-	  .help = "beside a process that runs, and the children that it makes from now on, until "
-		  "it ends or seam is interrupted; stops it at every system call, so seam asks "
-		  "first" },
-	{ .name = "yes",
-	  .letter = 'y',
-	  OPTION_FLAG(struct verify_options, yes),
-	  .help = "-p: do not ask" },
+	OPTION_PID(struct verify_options, pid,
+		   "beside a process that runs, and the children that it makes from now on, until "
+		   "it ends or seam is interrupted; stops it at every system call, so seam asks "
+		   "first"),
+	OPTION_YES(struct verify_options, yes),
 	OPTION_JSON(struct verify_options, json),
 	OPTION_REPORT_OUTPUT(struct verify_options, output),
 	{ 0 },

@@ -242,7 +242,7 @@ static int report(const struct beside_run *run)
 		print_ops(run, out);
 	else
 		print_text(run, out);
-	if (cmd_close_output(out, run->session->options->output))
+	if (cmd_close_output(out, run->session->options->output, EXIT_DONE))
 		return EXIT_SEAM_FAILED;
 	return status_of(run->result);
 }

@@ -103,7 +103,7 @@ int verify_in_guest(const struct verify_options *options)
 	if (!out)
 		return EXIT_SEAM_FAILED;
 	err = guest_run(&request.guest, out, &status, why);
-	if (cmd_close_output(out, options->output))
+	if (cmd_close_output(out, options->output, EXIT_DONE))
 		return EXIT_SEAM_FAILED;
 	return err ? cmd_fail(EXIT_SEAM_FAILED, "%s: %s", options->image, why) : status;
 }

@@ -174,7 +174,7 @@ int verify_report(const struct verify_session *session, const struct run *run)
 		print_mismatch(&run->finding[0], out);
 	else
 		print_text(session, run, out);
-	if (cmd_close_output(out, session->options->output))
+	if (cmd_close_output(out, session->options->output, EXIT_DONE))
 		return EXIT_SEAM_FAILED;
 	return status_of(run);
 }

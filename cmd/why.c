@@ -215,9 +215,7 @@ static int run(int argc, char **argv)
 		status = print(&options, &show, out);
 		show_free(&show);
 	}
-	if (cmd_close_output(out, options.output) && !status)
-		status = EXIT_FAILED;
-	return status;
+	return cmd_close_output(out, options.output, status);
 }
 
 const struct cmd cmd_why = {
