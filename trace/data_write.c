@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "trace/data_writer.h"
@@ -84,13 +85,15 @@ static int write_file_header(struct data_writer *writer)
 	return writer_write_all(writer->fd, header, sizeof(header));
 }
 
-/* A pipe, or a file that is only added to, keeps what was written. */
+/* A pipe or device, or a file that is only added to, keeps what was written. */
 static void find_begin(struct data_writer *writer)
 {
 	int flags = fcntl(writer->fd, F_GETFL);
+	struct stat st;
 
 	writer->begin = lseek(writer->fd, 0, SEEK_CUR);
-	writer->is_stream = writer->begin < 0 || flags < 0 || flags & O_APPEND;
+	writer->is_stream = writer->begin < 0 || flags < 0 || flags & O_APPEND ||
+			    fstat(writer->fd, &st) || !S_ISREG(st.st_mode);
 }
 
 static uint8_t *put_fact(uint8_t *to, const char *key, uint64_t value)
@@ -229,6 +232,8 @@ int data_writer_close(struct data_writer *writer, uint64_t *ret_bytes)
 	pthread_mutex_unlock(&writer->lock);
 	pthread_join(writer->thread, NULL);
 	err = writer->err;
+	if (!writer->is_stream) /* who writes to the same descriptor next goes on behind */
+		lseek(writer->fd, writer->begin + (off_t)writer->bytes, SEEK_SET);
 	if (ret_bytes)
 		*ret_bytes = writer->bytes;
 	pthread_cond_destroy(&writer->work);

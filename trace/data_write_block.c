@@ -231,8 +231,8 @@ void *writer_run(void *arg)
 		if (!writer->err)
 			writer->err = err;
 		err = writer->err;
-		if (!writer->pending && writer->closing)
-			break;
+		if (!writer->pending && writer->closing && (err || block_is_empty(writer->current)))
+			break; /* else the closing came while a draft was written */
 		if (!writer->pending)
 			continue;
 		pthread_mutex_unlock(&writer->lock);

@@ -215,6 +215,10 @@ with open('here/out', 'wb') as out:
     seen = run(SEAM, 'record', '-o', '-', 'sh', '-c', 'exit 3', capture_output=False, stdout=out, stderr=subprocess.PIPE)
 ok(seen.returncode == 3 and replay(path='here/out')['trace'].get('complete') is True, 'to standard output', seen)
 
+seen = run('sh', '-c', f'{{ "{SEAM}" record -o - true; echo behind; }} >here/out; "{SEAM}" record -o /dev/null true')
+with open('here/out', 'rb') as f:
+    ok(f.read().endswith(b'behind\n') and seen.returncode == 0, 'what is written next stands behind; to a device', seen)
+
 # A disk that fills up, a pipe that closes: the program goes on
 seam = subprocess.Popen([SEAM, 'record', '-o', DATA, '--', SUBJECT, 'loop', '2500'], stdout=subprocess.PIPE,
                         stderr=subprocess.PIPE, text=True)

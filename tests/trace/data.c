@@ -478,6 +478,47 @@ static void test_spans(void)
 	ok(good && rising, "others are to one part in 32, and in order");
 }
 
+/* Is a recording of @nr calls whole? */
+static bool is_whole(unsigned int nr)
+{
+	struct event event = { .kind = EVENT_CALL, .call = TRACE_CALL_munmap, .pid = 1, .tid = 1 };
+	struct trace_facts facts = { 0 };
+	struct data_writer *writer;
+	struct data_reader *reader;
+	struct trace_error error;
+	uint8_t *others = file;
+	size_t others_size = file_size;
+	int fd = memory_file();
+
+	if (data_writer_open(fd, &host, TICK_NS, &writer))
+		abort();
+	for (unsigned int i = 0; i < nr; i++) {
+		event.arg[0] = (uint64_t)i << 12;
+		data_write(writer, &event);
+	}
+	data_writer_close(writer, NULL);
+	read_back(fd);
+	if (!data_reader_open(file, file_size, &facts, &reader, &error)) {
+		while (data_reader_next(reader, &event, &error) > 0)
+			;
+		data_reader_close(reader);
+	}
+	free(file);
+	file = others;
+	file_size = others_size;
+	return facts.calls == nr && facts.complete;
+}
+
+/* One that ends while a draft of its block is being written; this meets few of these moments. */
+static void test_ends(void)
+{
+	unsigned int good = 0;
+
+	for (unsigned int i = 0; i < 1000; i++)
+		good += is_whole((unsigned int)random_bits() % 4000);
+	ok(good == 1000, "recordings are whole whenever they end (%u of 1000)", good);
+}
+
 static void test_full_disk(void)
 {
 	struct data_writer *writer;
@@ -513,6 +554,7 @@ int main(void)
 	test_damage();
 	test_versions();
 	test_newer();
+	test_ends();
 	test_full_disk();
 	free(events);
 	free(file);
