@@ -103,7 +103,7 @@ SEAM_EXPORT int seam_space_adopt(struct seam_space *space, const struct seam_are
 	if (area->start >= area->end || (area->start | area->end) & (page_size(space) - 1) ||
 	    area->end > space->user_end)
 		return -SEAM_EINVAL;
-	if (space->pending)
+	if (space_busy(space))
 		return -SEAM_EBUSY;
 	call_begin(space);
 	return end_unseen(space, adopt(space, area));
@@ -113,7 +113,7 @@ SEAM_EXPORT int seam_space_forget(struct seam_space *space, uint64_t start, uint
 {
 	if ((start | end) & (page_size(space) - 1))
 		return -SEAM_EINVAL;
-	if (space->pending)
+	if (space_busy(space))
 		return -SEAM_EBUSY;
 	call_begin(space);
 	return end_unseen(space, area_clear(space, start, end));

@@ -399,11 +399,15 @@ void call_resume(struct seam_space *space)
 	keep(space);
 }
 
-void call_tell(const struct seam_space *space)
+void call_tell(struct seam_space *space)
 {
+	if (!space->hook && !space->payload.retain)
+		return;
+	space->telling = true;
 	payload_retain(space);
 	changes_tell(space);
 	payload_release(space);
+	space->telling = false;
 }
 
 void call_begin(struct seam_space *space)

@@ -86,7 +86,7 @@ SEAM_EXPORT int seam_space_ask(struct seam_space *space, const struct seam_call 
 {
 	struct seam_answer answer = { 0 };
 
-	if (space->pending)
+	if (space_busy(space))
 		return -SEAM_EBUSY;
 	if (!is_call(call))
 		return -SEAM_EINVAL;

@@ -17,7 +17,7 @@ static int end_counted(struct seam_space *space, int result)
 
 #define CALL(space, member, ...)                                                                   \
 	do {                                                                                       \
-		if ((space)->pending)                                                              \
+		if (space_busy(space))                                                             \
 			return -SEAM_EBUSY;                                                        \
 		call_begin(space);                                                                 \
 		if (!policy_of(space)->calls->member)                                              \
@@ -47,7 +47,7 @@ SEAM_EXPORT int seam_space_mremap(struct seam_space *space, const struct seam_mr
 {
 	int result;
 
-	if (space->pending)
+	if (space_busy(space))
 		return -SEAM_EBUSY;
 	call_begin(space);
 	result = policy_of(space)->calls->mremap(space, args, ret_addr);
@@ -79,7 +79,7 @@ SEAM_EXPORT int seam_space_mlockall(struct seam_space *space, uint32_t flags)
 
 SEAM_EXPORT int seam_space_munlockall(struct seam_space *space)
 {
-	if (space->pending)
+	if (space_busy(space))
 		return -SEAM_EBUSY;
 	call_begin(space);
 	if (!policy_of(space)->calls->munlockall)
@@ -104,7 +104,7 @@ SEAM_EXPORT int seam_space_touch(struct seam_space *space, uint64_t addr, uint64
 {
 	uint64_t done;
 
-	if (space->pending)
+	if (space_busy(space))
 		return -SEAM_EBUSY;
 	call_begin(space);
 	return call_end(space, policy_of(space)->calls->touch(space, addr, len, write,
@@ -113,7 +113,7 @@ SEAM_EXPORT int seam_space_touch(struct seam_space *space, uint64_t addr, uint64
 
 SEAM_EXPORT int seam_space_stack(struct seam_space *space, uint64_t start, uint64_t len)
 {
-	if (space->pending)
+	if (space_busy(space))
 		return -SEAM_EBUSY;
 	call_begin(space);
 	return call_end(space, policy_of(space)->calls->stack(space, start, len));

@@ -64,7 +64,7 @@ static void forget_call(struct seam_space *space)
 {
 	space->journal = (struct journal) { .edits = space->journal.few, .room = JOURNAL_INLINE };
 	space->changes = NULL;
-	space->no_memory = space->pending = space->changing = false;
+	space->no_memory = space->pending = space->telling = space->changing = false;
 	space->move.len = 0;
 }
 

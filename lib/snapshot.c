@@ -45,7 +45,7 @@ SEAM_EXPORT int seam_space_snapshot(const struct seam_space *space, struct seam_
 {
 	struct seam_space *copy;
 
-	if (space->pending)
+	if (space_busy(space))
 		return -SEAM_EBUSY;
 	copy = space->alloc.alloc(space->alloc.ctx, sizeof(*copy));
 	if (!copy)

@@ -252,7 +252,7 @@ SEAM_EXPORT int seam_space_fork(struct seam_space *parent, struct seam_space **r
 
 	if (!policy_of(parent)->calls->fork)
 		return -SEAM_ENOSYS;
-	if (parent->pending)
+	if (space_busy(parent))
 		return -SEAM_EBUSY;
 	child = space_new(&parent->alloc);
 	if (!child)

@@ -90,6 +90,7 @@ struct seam_space {
 	size_t began_at;	 /* history->committed when it began */
 	struct move move;	 /* by the call, when it is mremap */
 	bool pending;		 /* an ask waits for commit or abort: the journal is its plan */
+	bool telling;		 /* the embedder is told what a call did, from its journal */
 	struct changes *changes; /* NULL until an ask or a hook wants them */
 	seam_hook *hook;
 	void *hook_ctx;
@@ -157,6 +158,12 @@ void space_join_family(struct seam_space *space, struct family *family);
 int space_init_readers(struct seam_space *space);
 
 /* An empty journal, and a copy of what a call may change besides areas. */
+/* No call may begin: it would make a new journal. */
+static inline bool space_busy(const struct seam_space *space)
+{
+	return space->pending || space->telling;
+}
+
 void call_begin(struct seam_space *space);
 /* Keeps what the call did, or takes it back when memory ran out; the call's result either way. */
 int call_end(struct seam_space *space, int result);
@@ -165,6 +172,6 @@ void call_suspend(struct seam_space *space);
 /* Does it again, and ends the call. */
 void call_resume(struct seam_space *space);
 /* Tells the embedder what the call that has ended did. */
-void call_tell(const struct seam_space *space);
+void call_tell(struct seam_space *space);
 
 #endif

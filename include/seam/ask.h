@@ -125,8 +125,9 @@ int seam_space_apply(struct seam_space *space, const struct seam_call *call, int
  * Called for each change of each call, when it is carried out (by commit, or by the plain calls of
  * seam/ops.h), in the order told above, with the space as it is after the call. Payloads of areas
  * before are still held then, those of areas after already (seam/payload.h). It may look at the
- * space and must not change it. NULL takes the hook away. Calls of a space that has one need memory
- * for the list of changes, and fail with -SEAM_EALLOC, changing nothing, when there is none.
+ * space; calls that would change it give -SEAM_EBUSY. NULL takes the hook away. Calls of a space
+ * that has one need memory for the list of changes, and fail with -SEAM_EALLOC, changing nothing,
+ * when there is none.
  */
 typedef void seam_hook(void *ctx, const struct seam_space *space, const struct seam_change *change);
 void seam_space_set_hook(struct seam_space *space, seam_hook *hook, void *ctx);

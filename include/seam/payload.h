@@ -16,7 +16,7 @@
  * (seam/ask.h), then each release, so that the hook still finds every payload alive. A call that
  * fails for want of memory calls neither. seam_space_destroy releases what is left.
  *
- * The functions may look at the space and must not change it.
+ * The functions may look at the space; calls that would change it give -SEAM_EBUSY.
  */
 #ifndef SEAM_PAYLOAD_H
 #define SEAM_PAYLOAD_H

@@ -37,6 +37,7 @@ struct embedder {
 	long held[TAGS + 1];
 	enum { QUIET, RETAINED, HEARD, RELEASED } last;
 	bool disorder, dead; /* called out of order; a payload that nobody held */
+	bool changed;	     /* a call within the hook was let through */
 	struct seam_change changes[MOST_CHANGES];
 	size_t nr;
 };
@@ -64,6 +65,7 @@ static void hear(void *ctx, const struct seam_space *space, const struct seam_ch
 	bool before = change->kind != SEAM_CHANGE_CREATED, after = change->kind;
 
 	e->disorder |= e->last > HEARD;
+	e->changed |= seam_space_forget((struct seam_space *)space, AT(0), AT(1)) != -SEAM_EBUSY;
 	e->last = HEARD;
 	e->dead |= before && change->before.tag && e->held[change->before.tag] <= 0;
 	e->dead |= after && change->after.tag && e->held[change->after.tag] <= 0;
@@ -215,6 +217,8 @@ static const char *one_call(struct embedder *e, struct seam_space *space)
 		seam_space_abort(space);
 	if (!err && e->disorder)
 		return "retain, hook, release";
+	if (e->changed)
+		return "a call within the hook";
 	if (e->dead)
 		return "a payload that nobody held";
 	if (!in_order(e))
