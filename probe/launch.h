@@ -47,6 +47,12 @@ void launch_sleep(const struct launch *launch, uint64_t until_ns);
  */
 int launch_end(struct launch *launch);
 
+/* A signal that stops a process until SIGCONT. */
+static inline bool is_stop_signal(int sig)
+{
+	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
+}
+
 /* A wait status as a shell says it: the exit status, or 128 + signal. */
 int launch_status(int wait_status);
 

@@ -38,13 +38,13 @@ struct reader {
 		    struct live_error *ret_error, char *note);
 };
 
-static void add_note(struct snapshot *snapshot, const char *text)
+/* @text is copied. */
+static void keep_note(struct snapshot *snapshot, const char *text)
 {
 	const char *kept;
 
-	if (snapshot->nr_notes < sizeof(snapshot->notes) / sizeof(snapshot->notes[0]) &&
-	    snapshot_text(snapshot, text, strlen(text), &kept))
-		snapshot->notes[snapshot->nr_notes++] = kept;
+	if (snapshot_text(snapshot, text, strlen(text), &kept))
+		snapshot_note(snapshot, kept);
 }
 
 static void open_files(struct live *live)
@@ -198,7 +198,7 @@ static int read_best(const struct live *live, struct snapshot *ret_snapshot,
 		append_error(ret_error, notes[0]);
 	for (size_t i = 0; !r && i < NR_READERS; i++)
 		if (notes[i][0])
-			add_note(ret_snapshot, notes[i]);
+			keep_note(ret_snapshot, notes[i]);
 	return r;
 }
 
@@ -241,9 +241,9 @@ static int read_open(const struct live *live, struct snapshot *ret_snapshot,
 	read_process(live->pid, &snapshot);
 	if (!live->options->no_guards && live->pagemap >= 0 &&
 	    guards_read(live->pagemap, live->pid, &snapshot))
-		add_note(&snapshot, "guard markers were not looked for: too much is resident");
+		snapshot_note(&snapshot, "guard markers were not looked for: too much is resident");
 	if (in_gvisor())
-		add_note(&snapshot, "this is gVisor: its count of mappings is not the host's");
+		snapshot_note(&snapshot, "this is gVisor: its count of mappings is not the host's");
 	*ret_snapshot = snapshot;
 	return 0;
 }

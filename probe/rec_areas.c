@@ -19,6 +19,8 @@
 #include "probe/rec.h"
 #include "probe/rights.h"
 #include "trace/intern.h"
+#include "trace/maps_line.h"
+#include "trace/scan.h"
 #include "trace/vmflags.h"
 
 #define READ_CHUNK (64u << 10)
@@ -130,19 +132,6 @@ static bool split_line(char *at, struct line *ret_line)
 	return true;
 }
 
-static bool begins(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
-
-static uint32_t traits_of(const char *name)
-{
-	if (begins(name, "/dev/zero") || begins(name, "/memfd:") || begins(name, "/SYSV") ||
-	    begins(name, "/dev/shm/") || begins(name, "[anon_shmem:"))
-		return SEAM_TRAIT_SHMEM;
-	return !strcmp(name, "[vdso]") || begins(name, "[vvar") ? SEAM_TRAIT_NO_SPLIT : 0;
-}
-
 /*
  * In the map that exec leaves, each file was opened once, by the kernel: the same file is the same
  * open description there, and nowhere else.
@@ -181,8 +170,8 @@ static int set_identities(struct rec *rec, const struct line *line, struct seam_
 		.path = line->name,
 	};
 
-	area->traits = traits_of(line->name);
-	if (begins(line->name, "[anon")) {
+	area->traits = maps_name_traits(line->name);
+	if (begins_with(line->name, "[anon")) {
 		area->name = rec_name_number(rec, line->name);
 		if (!area->name)
 			return -ENOMEM;
@@ -224,9 +213,9 @@ static void take_key(struct rec_areas *areas, const char *line)
 	struct seam_area *area = &areas->list[areas->nr - 1];
 	uint64_t pkey = area->flags & SEAM_VM_PKEY;
 
-	if (begins(line, "ProtectionKey:"))
+	if (begins_with(line, "ProtectionKey:"))
 		area->flags |= strtoull(line + 14, NULL, 10) << SEAM_VM_PKEY_SHIFT & SEAM_VM_PKEY;
-	if (!begins(line, "VmFlags:"))
+	if (!begins_with(line, "VmFlags:"))
 		return;
 	area->flags = pkey;
 	for (const char *at = line + 8; at[0] == ' ' && at[1] && at[2]; at += 3)

@@ -469,11 +469,6 @@ static void on_death(struct rec *rec, pid_t tid, int status)
 
 /* ---- stops ---- */
 
-static bool is_stop_signal(int sig)
-{
-	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
-}
-
 static void on_event_stop(struct rec *rec, struct rec_task *task, int sig)
 {
 	bool first = !task->started;

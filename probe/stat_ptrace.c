@@ -268,11 +268,6 @@ static void handle_exit(struct follower *follower, pid_t tid)
 	resume(tid, 0);
 }
 
-static bool is_stop_signal(int sig)
-{
-	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
-}
-
 static void handle_stop(struct follower *follower, pid_t tid, int wait_status)
 {
 	int sig = WSTOPSIG(wait_status), event = wait_status >> 16;
