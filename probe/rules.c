@@ -418,6 +418,10 @@ static int probe_huge_hint(void)
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE;
 	void *p = mmap((void *)(ARENA + PAGE), HUGE_PAGE, RW, flags, -1, 0);
 
+	if (p == MAP_FAILED)
+		give_up();
+	/* a part of it cannot be taken out */
+	munmap(p, HUGE_PAGE);
 	if (p != (void *)ARENA && p != (void *)(ARENA + HUGE_PAGE))
 		give_up();
 	return p != (void *)ARENA;
