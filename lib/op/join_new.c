@@ -87,6 +87,12 @@ void join_new_decide(struct seam_space *space, struct join_new *join)
 	stats->joins += join->joins_left + join->joins_right;
 }
 
+/* What untouched memory takes over from the touched copy that joins it. 6.16 forgot to. */
+static uint32_t brought_anon(const struct seam_space *space, const struct join_new *join)
+{
+	return rule(space, SEAM_RULE_anon_lost) ? 0 : join->area.anon;
+}
+
 /* [prev)[area)[next) -> [prev		) */
 static int grow_prev(struct seam_space *space, const struct join_new *join,
 		     struct cursor *ret_cursor)
@@ -111,7 +117,7 @@ static int grow_prev(struct seam_space *space, const struct join_new *join,
 		*ret_cursor = at;
 	}
 	if (!grown.anon)
-		grown.anon = join->area.anon;
+		grown.anon = brought_anon(space, join);
 	if (!join_keep_sticky(space, &grown, sticky))
 		return -SEAM_EALLOC;
 	return area_store(space, ret_cursor, &grown);
@@ -127,7 +133,7 @@ static int grow_next(struct seam_space *space, const struct join_new *join,
 	grown.start = join->area.start;
 	grown.pgoff -= pages_of(space, join->area.end - join->area.start);
 	if (!grown.anon)
-		grown.anon = join->area.anon;
+		grown.anon = brought_anon(space, join);
 	if (!join_keep_sticky(space, &grown, area_flags(space, &join->area)))
 		return -SEAM_EALLOC;
 	return area_store(space, ret_cursor, &grown);

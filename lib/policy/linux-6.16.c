@@ -9,6 +9,7 @@ const struct seam_policy policy_linux_6_16 = {
 	.checked = 0,
 	.rule = {
 		RULES_6_16,
+		RULE(anon_lost, 1),
 		RULE(dontunmap_account, 1),
 	},
 };

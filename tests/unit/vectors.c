@@ -92,6 +92,16 @@ static void copied_beside(struct seam_space *space)
 	remap(space, 1, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_DONTUNMAP | SEAM_MREMAP_FIXED, 3);
 }
 
+/* Moved back home, between memory that nobody has touched. */
+static void moved_beside_untouched(struct seam_space *space)
+{
+	map(space, 2, 1, RW, 0);
+	touch(space, 2, 1);
+	remap(space, 2, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 10);
+	map(space, 1, 1, RW, 0);
+	remap(space, 10, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 2);
+}
+
 static void populated_over_a_hole(struct seam_space *space)
 {
 	map(space, 0, 1, RW, 0);
@@ -138,6 +148,9 @@ static const struct {
 	  copied_beside,
 	  { "0-4rwA 5-6r-", NULL, NULL, "0-4rw 5-6r-", "0-4rwA 5-6r-", NULL, NULL, NULL,
 	    "0-3rwA 3-4rwA 5-6r-" } },
+	{ "touched memory moved beside untouched memory",
+	  moved_beside_untouched,
+	  { "1-2rwA 2-3rwA:1", NULL, NULL, "1-3rwA", NULL, "1-3rwA:1" } },
 	{ "two areas moved at once",
 	  several_moved,
 	  { "0-1rwA 1-2r-", NULL, NULL, NULL, "10-11rwA 11-12r-" } },
