@@ -80,14 +80,17 @@ static void write_attr(struct attr *to, const struct attr *from)
 
 uint32_t attr_intern(struct attrs *attrs, const struct seam_alloc *alloc, const struct attr *attr)
 {
-	uint32_t hash = attr_hash(attr), id;
+	uint32_t hash, id;
 	uint32_t *bucket;
 
+	if (attrs->recent && attr_equal(&attrs->slots[attrs->recent].attr, attr))
+		return attrs->recent;
+	hash = attr_hash(attr);
 	if (attrs->nr_buckets) {
 		id = attrs->buckets[hash & (attrs->nr_buckets - 1)];
 		for (; id; id = attrs->slots[id].next)
 			if (attr_equal(&attrs->slots[id].attr, attr))
-				return id;
+				return attrs->recent = id;
 	}
 	if (!attrs->free_slots && attrs->nr == attrs->room && !grow(attrs, alloc))
 		return 0;
@@ -104,7 +107,7 @@ uint32_t attr_intern(struct attrs *attrs, const struct seam_alloc *alloc, const 
 	attrs->slots[id].next = *bucket;
 	*bucket = id;
 	list_idle(attrs, id);
-	return id;
+	return attrs->recent = id;
 }
 
 void attr_drop(struct attrs *attrs, uint32_t id)
@@ -123,6 +126,8 @@ static void forget(struct attrs *attrs, uint32_t id)
 	*link = slots[id].next;
 	slots[id].next = attrs->free_slots;
 	attrs->free_slots = id;
+	if (attrs->recent == id)
+		attrs->recent = 0;
 }
 
 void attr_sweep(struct attrs *attrs)
@@ -159,6 +164,7 @@ void attr_recount_begin(struct attrs *attrs)
 {
 	attrs->nr_buckets = (uint32_t)(table_bytes(attrs->buckets) / sizeof(*attrs->buckets));
 	attrs->room = (uint32_t)(table_bytes(attrs->slots) / sizeof(*attrs->slots));
+	attrs->recent = 0;
 	if (!attrs->buckets)
 		attrs->nr = attrs->room = 0; /* cut short at its first set: as if it were new */
 	for (uint32_t id = 1; id < attrs->nr; id++)

@@ -36,6 +36,7 @@ struct attrs {
 	uint32_t nr, room; /* slots in use or free, slots allocated */
 	uint32_t nr_buckets;
 	uint32_t free_slots, idle_slots; /* heads of lists; 0 ends them */
+	uint32_t recent;		 /* the set asked for last, often asked for again; 0 none */
 	bool shared;			 /* readers look at the sets beside the writer */
 	size_t reused;			 /* how often a slot was given to another set */
 };

@@ -175,6 +175,17 @@ static void tell_parents(struct index *index, struct index_node *node, uint64_t 
 		if (parent->start[slot] == start && parent->end[slot] == end &&
 		    parent->gap[slot] == gap)
 			return;
+		if (slot + 1u == parent->node.nr && parent->start[slot] == start &&
+		    parent->gap[slot] == gap) {
+			/* the last child has grown or shrunk upward: no gap has to do with it */
+			WRITE_ONCE(parent->end[slot], end);
+			node = &parent->node;
+			if (!node->parent)
+				return;
+			start = parent->start[0];
+			gap = node->parent->gap[node->slot];
+			continue;
+		}
 		before = gap_around(parent, slot);
 		parent->start[slot] = start;
 		if (parent->end[slot] != end) {

@@ -31,6 +31,15 @@ struct join_new {
 	struct area prev, next;
 };
 
+/* A request about @area without conditions. What it finds is not set. */
+static inline void join_new_init(struct join_new *join, const struct area *area)
+{
+	join->area = *area;
+	join->left_only = join->right_first = join->extends = join->alone_beside = false;
+	join->sought = false;
+	join->prev_above = join->apart_from = 0;
+}
+
 /* Which neighbours the range, which must be free, will join. Counts the tries. */
 void join_new_decide(struct seam_space *space, struct join_new *join);
 /* Does it, or puts the range in as an area of its own; *ret_cursor on the result. -SEAM_EALLOC */

@@ -333,18 +333,13 @@ static int insert(struct seam_space *space, const struct mapping *map, const str
 		  struct cursor *ret_cursor)
 {
 	struct attr attr = { .flags = map->flags, .file = map->object, .traits = map->traits };
-	struct join_new join = {
-		.area = {
-			.start = map->addr,
-			.end = map->addr + map->len,
-			.pgoff = map->pgoff,
-			.tag = map->tag,
-		},
-		.right_first = rule(space, SEAM_RULE_fill_right),
-		.sought = true,
-		.has_next = old->found,
-		.next_at = old->at,
+	struct area area = {
+		.start = map->addr,
+		.end = map->addr + map->len,
+		.pgoff = map->pgoff,
+		.tag = map->tag,
 	};
+	struct join_new join;
 	bool ksm = wants_ksm(space, map);
 	uint64_t before;
 	int err;
@@ -353,9 +348,14 @@ static int insert(struct seam_space *space, const struct mapping *map, const str
 		attr.flags |= SEAM_VM_MERGEABLE;
 	ksm = ksm && rule(space, SEAM_RULE_ksm) == 1;
 	before = attr.flags;
-	join.area.attr = area_intern(space, &attr);
-	if (!join.area.attr)
+	area.attr = area_intern(space, &attr);
+	if (!area.attr)
 		return -SEAM_EALLOC;
+	join_new_init(&join, &area);
+	join.right_first = rule(space, SEAM_RULE_fill_right);
+	join.sought = true;
+	join.has_next = old->found;
+	join.next_at = old->at;
 	join_new_decide(space, &join);
 	if (!join.joins_left && !join.joins_right) {
 		err = charge_object(space, map);
