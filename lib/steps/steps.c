@@ -16,7 +16,6 @@ enum { TREE_NONE, TREE_AVL, TREE_RB, TREE_RB_GAPS, TREE_MAPLE };
 
 struct steps {
 	struct tree tree;
-	unsigned int kind;
 	bool by_tree;		/* up to 2.4.9: the list is searched until there are 32 areas */
 	unsigned int nr_cached; /* a power of two */
 	uint32_t cached[MAX_CACHED]; /* areas found last */
@@ -24,17 +23,22 @@ struct steps {
 	struct seam_steps count;
 };
 
+/* Of the policy, not of the space: where a build has one policy, a constant. */
+static unsigned int kind_of(const struct seam_space *space)
+{
+	return rule(space, SEAM_RULE_area_tree);
+}
+
 int steps_init(struct seam_space *space)
 {
 	struct steps *steps = memory_zeroed(&space->alloc, sizeof(*steps));
 
 	if (!steps)
 		return -SEAM_EALLOC;
-	steps->kind = rule(space, SEAM_RULE_area_tree);
-	steps->by_tree = steps->kind != TREE_AVL;
-	steps->tree.keep_gaps = steps->kind == TREE_RB_GAPS;
+	steps->by_tree = kind_of(space) != TREE_AVL;
+	steps->tree.keep_gaps = kind_of(space) == TREE_RB_GAPS;
 	/* one area; since 3.15 four for each thread, by address */
-	steps->nr_cached = steps->kind == TREE_RB_GAPS ? MAX_CACHED : 1;
+	steps->nr_cached = kind_of(space) == TREE_RB_GAPS ? MAX_CACHED : 1;
 	space->steps = steps;
 	return 0;
 }
@@ -58,9 +62,9 @@ void steps_free(struct seam_space *space)
 	memory_free(&space->alloc, space->steps, sizeof(*space->steps));
 }
 
-static bool keeps_tree(const struct steps *steps)
+static bool keeps_tree(const struct seam_space *space)
 {
-	return steps->kind != TREE_NONE && steps->kind != TREE_MAPLE;
+	return kind_of(space) != TREE_NONE && kind_of(space) != TREE_MAPLE;
 }
 
 /* The node of the area that starts at @start: mostly the one looked at last, or a neighbour. */
@@ -84,7 +88,7 @@ bool steps_area_inserted(struct seam_space *space, const struct area *area)
 	struct tree *tree = &steps->tree;
 	uint32_t id;
 
-	if (!keeps_tree(steps))
+	if (!keeps_tree(space))
 		return true;
 	id = tree_node_new(tree, &space->alloc);
 	if (!id)
@@ -92,7 +96,7 @@ bool steps_area_inserted(struct seam_space *space, const struct area *area)
 	node_at(tree, id)->start = area->start;
 	node_at(tree, id)->end = area->end;
 	tree_link(tree, id);
-	if (steps->kind == TREE_AVL)
+	if (kind_of(space) == TREE_AVL)
 		avl_insert(tree, id);
 	else
 		rb_insert(tree, id);
@@ -108,14 +112,14 @@ void steps_area_removed(struct seam_space *space, const struct area *area)
 	struct steps *steps = space->steps;
 	uint32_t id;
 
-	if (!keeps_tree(steps))
+	if (!keeps_tree(space))
 		return;
 	id = node_of(steps, area->start);
 	steps->last = 0;
 	for (unsigned int i = 0; i < steps->nr_cached; i++)
 		if (steps->cached[i] == id)
 			steps->cached[i] = 0;
-	if (steps->kind == TREE_AVL)
+	if (kind_of(space) == TREE_AVL)
 		avl_remove(&steps->tree, id);
 	else
 		rb_remove(&steps->tree, id);
@@ -127,8 +131,7 @@ void steps_area_stored(struct seam_space *space, const struct area *before,
 	struct tree *tree = &space->steps->tree;
 	uint32_t id;
 
-	if (!keeps_tree(space->steps) ||
-	    (before->start == after->start && before->end == after->end))
+	if (!keeps_tree(space) || (before->start == after->start && before->end == after->end))
 		return;
 	id = node_of(space->steps, before->start);
 	node_at(tree, id)->start = after->start;
@@ -189,8 +192,8 @@ void steps_count_find(const struct seam_space *space, uint64_t addr)
 	uint64_t nr;
 	uint32_t id;
 
-	if (!keeps_tree(steps)) {
-		steps->count.find += steps->kind == TREE_MAPLE ? maple_levels(space) : 0;
+	if (!keeps_tree(space)) {
+		steps->count.find += kind_of(space) == TREE_MAPLE ? maple_levels(space) : 0;
 		return;
 	}
 	for (unsigned int i = 0; i < steps->nr_cached; i++) {
@@ -210,7 +213,7 @@ void steps_count_find(const struct seam_space *space, uint64_t addr)
 /* Behind the first page the area is in the cache, where there is one. */
 void steps_count_find_pages(const struct seam_space *space, uint64_t addr, uint64_t nr)
 {
-	if (keeps_tree(space->steps))
+	if (keeps_tree(space))
 		steps_count_find(space, addr);
 	else
 		space->steps->count.find += nr * maple_levels(space);
@@ -220,13 +223,13 @@ void steps_count_insert(const struct seam_space *space, uint64_t addr)
 {
 	struct steps *steps = space->steps;
 
-	if (!keeps_tree(steps))
-		steps->count.insert += steps->kind == TREE_MAPLE ? maple_levels(space) : 0;
+	if (!keeps_tree(space))
+		steps->count.insert += kind_of(space) == TREE_MAPLE ? maple_levels(space) : 0;
 	else if (!steps->by_tree)
 		steps->count.insert += list_steps(space, addr);
 	else /* the walk for links ends at an area that holds @addr; find_vma_prev goes on */
 		steps->count.insert +=
-			tree_steps(&steps->tree, addr, steps->kind != TREE_AVL, &steps->last);
+			tree_steps(&steps->tree, addr, kind_of(space) != TREE_AVL, &steps->last);
 }
 
 void steps_count_placement(const struct seam_space *space, uint64_t nr)
@@ -239,9 +242,9 @@ void steps_count_gap_search(const struct seam_space *space, uint64_t len, uint64
 {
 	struct steps *steps = space->steps;
 
-	if (steps->kind == TREE_MAPLE)
+	if (kind_of(space) == TREE_MAPLE)
 		steps->count.placement += maple_levels(space);
-	else if (steps->kind == TREE_RB_GAPS)
+	else if (kind_of(space) == TREE_RB_GAPS)
 		steps->count.placement += tree_gap_steps(&steps->tree, len, lo, hi, top_down);
 }
 
