@@ -18,12 +18,12 @@
 /* A scan looks at each resident page, some 5 ns each: with more than this it would be felt. */
 #define MAX_RESIDENT_KIB (UINT64_C(16) << 20)
 
-static bool scan_is_cheap(pid_t pid)
+static bool scan_is_cheap(pid_t tid)
 {
 	char status[4096];
-	uint64_t resident_kib;
+	uint64_t resident_kib = 0;
 
-	return procfs_read(status, sizeof(status), "/proc/%d/status", (int)pid) > 0 &&
+	return procfs_read(status, sizeof(status), "/proc/%d/status", (int)tid) > 0 &&
 	       procfs_field(status, "VmRSS", &resident_kib) && resident_kib <= MAX_RESIDENT_KIB;
 }
 
@@ -116,10 +116,10 @@ static bool may_have_guards(const struct snapshot_area *area, bool marks)
 	return !marks || area->area.flags & SEAM_VM_MAYBE_GUARD;
 }
 
-int guards_read(int pagemap, pid_t pid, struct snapshot *snapshot)
+int guards_read(int pagemap, pid_t tid, struct snapshot *snapshot)
 {
 	bool marks = snapshot->sees & SEES_FLAGS && kernel_marks();
-	bool cheap = scan_is_cheap(pid);
+	bool cheap = scan_is_cheap(tid);
 
 	for (size_t i = 0, first; i < snapshot->nr_areas; i++) {
 		if (!may_have_guards(&snapshot->areas[i], marks))

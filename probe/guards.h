@@ -9,9 +9,9 @@
 
 /*
  * Counts the guard pages of each area by PAGEMAP_SCAN and sets SEES_GUARDS. A kernel that cannot
- * tell (before 6.15) leaves the snapshot as it was.
+ * tell (before 6.15) leaves the snapshot as it was. @tid: a thread that has the memory.
  *  -E2BIG  not done: so much is resident that it would be felt
  */
-int guards_read(int pagemap, pid_t pid, struct snapshot *snapshot);
+int guards_read(int pagemap, pid_t tid, struct snapshot *snapshot);
 
 #endif

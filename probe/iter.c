@@ -79,15 +79,23 @@ static int refuse(char *why, int err, const char *what)
 		snprintf(why, ITER_WHY_SIZE, "%s: %s", what, why_not_permitted());
 		return -EPERM;
 	}
-	/* libbpf's answer when it finds no description of the kernel's types */
-	if (err == -ESRCH && access("/sys/kernel/btf/vmlinux", R_OK)) {
-		snprintf(why, ITER_WHY_SIZE,
-			 "this kernel shows no BTF in /sys/kernel/btf (CONFIG_DEBUG_INFO_BTF)");
-		return -EOPNOTSUPP;
-	}
 	snprintf(why, ITER_WHY_SIZE, "%s: %s%s%.*s", what, strerror(-err), len ? ": " : "",
 		 (int)len, last_message);
 	return err;
+}
+
+/* -ESRCH is libbpf's answer when it finds no description of the kernel's types, or not this one. */
+static int refuse_loading(char *why, int err)
+{
+	if (err != -ESRCH)
+		return refuse(why, err, "loading the BPF program");
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		snprintf(why, ITER_WHY_SIZE,
+			 "this kernel shows no BTF in /sys/kernel/btf (CONFIG_DEBUG_INFO_BTF)");
+	else
+		snprintf(why, ITER_WHY_SIZE,
+			 "this kernel has no BPF iterator over areas, which came with Linux 5.12");
+	return -EOPNOTSUPP;
 }
 
 /*
@@ -397,7 +405,7 @@ static int load_areas(pid_t only, bool paths, struct areas_bpf **ret_skel, char 
 	err = areas_bpf__load(skel);
 	if (err) {
 		areas_bpf__destroy(skel);
-		return refuse(why, err, "loading the BPF program");
+		return refuse_loading(why, err);
 	}
 	*ret_skel = skel;
 	return 0;
@@ -589,8 +597,11 @@ int iter_counts(struct iter_count **ret_counts, size_t *ret_nr, char *why)
 	if (!skel)
 		return refuse(why, -errno, "opening the BPF program");
 	err = areas_bpf__load(skel);
-	if (!err)
-		err = run_iterator(skel->progs.counts, NULL, take_counts, &counting, &ns);
+	if (err) {
+		areas_bpf__destroy(skel);
+		return refuse_loading(why, err);
+	}
+	err = run_iterator(skel->progs.counts, NULL, take_counts, &counting, &ns);
 	areas_bpf__destroy(skel);
 	if (err) {
 		free(counting.counts);

@@ -240,7 +240,7 @@ static int read_open(const struct live *live, struct snapshot *ret_snapshot,
 	snapshot.pid = live->pid;
 	read_process(live->pid, &snapshot);
 	if (!live->options->no_guards && live->pagemap >= 0 &&
-	    guards_read(live->pagemap, live->pid, &snapshot))
+	    guards_read(live->pagemap, live->tid, &snapshot))
 		snapshot_note(&snapshot, "guard markers were not looked for: too much is resident");
 	if (in_gvisor())
 		snapshot_note(&snapshot, "this is gVisor: its count of mappings is not the host's");
