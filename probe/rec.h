@@ -174,6 +174,22 @@ void rec_tell_entry(struct rec *rec, const struct rec_task *task, const struct r
 /* Lets a stopped task go on, with @sig. */
 void rec_resume(struct rec *rec, struct rec_task *task, int sig);
 
+/* ---- rec_lives.c ---- */
+
+/*
+ * The parent stands at its event. Its child stops before it has run at all; that is waited for, so
+ * that its space is told before the parent goes on.
+ */
+void rec_on_birth(struct rec *rec, struct rec_task *parent, int event);
+/* A task that stopped before its parent's event: a thread's process is known without it. False: none. */
+bool rec_place_thread(struct rec *rec, struct rec_task *task);
+/* Tasks whose parents have not told of them for too long are on their own. */
+void rec_take_orphans(struct rec *rec, uint64_t now_ns);
+void rec_on_exec(struct rec *rec, pid_t pid);
+/* The memory is still there, and if this was its last user, nothing can change it any more. */
+void rec_on_exit(struct rec *rec, struct rec_task *task);
+void rec_on_death(struct rec *rec, pid_t tid, int status);
+
 /* ---- rec_filter.c ---- */
 
 /* In the child: the filter, without no_new_privs where that is allowed. 0 or -errno. */
