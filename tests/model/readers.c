@@ -115,6 +115,17 @@ static int churn(uint64_t random)
 	return err;
 }
 
+/* Anon_vmas have a family from then on; readers of the parent see no difference. */
+static int fork_and_end(void)
+{
+	struct seam_space *child;
+	int err = seam_space_fork(space, &child);
+
+	if (!err)
+		seam_space_destroy(child);
+	return err;
+}
+
 static int one_call(void)
 {
 	static uint64_t at_home = 1, stripe_tag = 1;
@@ -127,6 +138,8 @@ static int one_call(void)
 	uint64_t addr;
 	int err;
 
+	if (!(random >> 44 & 4095))
+		return fork_and_end();
 	switch (random >> 8 & 31) {
 	case 0:
 		/* the holes between them make it ENOMEM, when all is done */

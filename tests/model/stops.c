@@ -218,6 +218,17 @@ static struct call random_call(void)
 	return call;
 }
 
+/* A child space: its parent's anon_vmas have a family from then on. */
+static int fork_space(struct seam_space *in)
+{
+	struct seam_space *child;
+	int err = seam_space_fork(in, &child);
+
+	if (!err)
+		seam_space_destroy(child);
+	return err;
+}
+
 static int make(struct seam_space *in, const struct call *call)
 {
 	struct seam_mmap map = { .addr = call->addr,
@@ -242,6 +253,8 @@ static int make(struct seam_space *in, const struct call *call)
 		return seam_space_mremap(in, &remap, &addr);
 	case 3:
 		return seam_space_touch(in, call->addr, call->len, 1, NULL);
+	case 4:
+		return fork_space(in);
 	default:
 		return seam_space_mmap(in, &map, &addr);
 	}
