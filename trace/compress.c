@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #define LEVEL 3
-/* Of a short recording's only block: it takes less than starting the program did. */
+/* Of a recording's last block, a short one's only one: some milliseconds, for which nobody waits. */
 #define DENSE_LEVEL 15
-#define DENSE_SIZE (32u << 10)
+#define DENSE_SIZE (128u << 10)
 
 struct compressor {
 	ZSTD_CCtx *context;
