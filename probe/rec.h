@@ -60,6 +60,7 @@ struct rec_space {
 	uint64_t stack_end, grown_to; /* its end, and its start by later reports */
 	unsigned int nr_parked;	      /* of its users */
 	struct rec_task *caller;      /* in a call that changes this map */
+	unsigned int nr_calling;      /* the caller, and those that waited for too long */
 	struct rec_task *first_held, *last_held; /* wait for the caller at their entry */
 	int pagemap_fd, maps_fd;		 /* -1 not opened, -2 not to be had */
 	struct unwinder *unwinder;		 /* with stacks */

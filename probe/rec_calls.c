@@ -15,7 +15,8 @@
 #include "probe/procmap.h"
 #include "probe/rec.h"
 
-#define HOLD_NS UINT64_C(100000000)	 /* a caller that sleeps */
+#define HOLD_NS UINT64_C(100000000) /* a caller that sleeps */
+#define HOLD_LOCKED_NS UINT64_C(1000000000)
 #define HOLD_MAX_NS UINT64_C(5000000000) /* any */
 #define TRUTH_CALLS 4096		 /* calls between two checkpoints of a small map */
 #define TRUTH_AREAS 8			 /* and calls per area of a large one */
@@ -44,9 +45,9 @@ static void set_caller(struct rec *rec, struct rec_task *task)
 	struct rec_call *call = &task->pending;
 
 	rec_write_growth(rec, task, task->space, task->space->grown_to);
-	if (task->space->caller)
+	if (task->space->nr_calling++)
 		call->flags |= EVENT_AMBIGUOUS;
-	else
+	if (!task->space->caller)
 		task->space->caller = task;
 	task->in_call = true;
 	if (call->kind == REC_CALL && call->call == TRACE_CALL_mmap)
@@ -104,15 +105,28 @@ static void start_next(struct rec *rec, struct rec_space *space)
 	set_caller(rec, next);
 }
 
-/* Sleeping, not just without a processor on a busy machine. */
-static bool is_asleep(pid_t tid)
+/*
+ * For how long others wait for @tid, which is in a call. One that runs, or has stopped and is about to
+ * be seen to, will be done; one that cannot be woken waits for the map's own lock, most likely.
+ */
+static uint64_t patience_ns(pid_t tid)
 {
 	char text[512], *at;
 
 	if (procfs_read(text, sizeof(text), "/proc/%d/stat", (int)tid) <= 0)
-		return true;
+		return HOLD_NS;
 	at = strrchr(text, ')');
-	return !at || at[1] != ' ' || at[2] != 'R';
+	if (!at || at[1] != ' ')
+		return HOLD_NS;
+	switch (at[2]) {
+	case 'R':
+	case 't':
+		return HOLD_MAX_NS;
+	case 'D':
+		return HOLD_LOCKED_NS;
+	default:
+		return HOLD_NS;
+	}
 }
 
 static bool waits_too_long(const struct rec_task *task, uint64_t now_ns)
@@ -122,7 +136,7 @@ static bool waits_too_long(const struct rec_task *task, uint64_t now_ns)
 	if (!task->is_held || now_ns - task->waiting_ns < HOLD_NS)
 		return false;
 	caller = task->space->caller;
-	return !caller || now_ns - task->waiting_ns > HOLD_MAX_NS || is_asleep(caller->tid);
+	return !caller || now_ns - task->waiting_ns > patience_ns(caller->tid);
 }
 
 void rec_release_old(struct rec *rec, uint64_t now_ns)
@@ -294,7 +308,7 @@ static bool truth_is_due(const struct rec *rec, const struct rec_space *space)
 {
 	uint64_t calls = space->nr_areas * TRUTH_AREAS, wanted = rec->options->truth_calls;
 
-	if (space->caller)
+	if (space->nr_calling)
 		return false;
 	if (wanted)
 		return space->calls_since_truth >= wanted &&
@@ -305,6 +319,7 @@ static bool truth_is_due(const struct rec *rec, const struct rec_space *space)
 static void end_call(struct rec_task *task)
 {
 	task->in_call = false;
+	task->space->nr_calling--;
 	if (task->space->caller == task)
 		task->space->caller = NULL;
 }

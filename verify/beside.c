@@ -27,7 +27,7 @@
 struct beside_mm {
 	struct look look;
 	bool can_look;
-	bool unsure;	   /* a call's outcome was never told: what the kernel has is taken */
+	bool unsure;	   /* calls overlapped, or one never ended: what the kernel has is taken */
 	struct event last; /* call; kind EVENT_SPACE: none yet */
 	uint64_t last_number;
 };
@@ -503,12 +503,6 @@ static void judge(struct check *check, const struct record_stop *stop)
 		close_look(mm);
 		return;
 	}
-	if (check->call->flags & EVENT_AMBIGUOUS || mm->unsure) {
-		beside->result.overlapped++;
-		if (check->compared)
-			take_over(beside, check->call->space, (pid_t)check->call->tid, stop);
-		return;
-	}
 	beside->result.checked++;
 	if (same && !check->compared)
 		return;
@@ -554,6 +548,10 @@ static void take_call(struct beside *beside, const struct event *call,
 		count_change(beside, "stack growth", NULL);
 	} else if (!trace_call_counts(call->call)) {
 		return; /* limits */
+	} else if (call->flags & EVENT_AMBIGUOUS || check.mm->unsure) {
+		/* in which order they came the kernel alone knows */
+		check.mm->unsure = true;
+		beside->result.overlapped++;
 	} else if (check.outcome.answer != ANSWER_MADE) {
 		beside->result.not_modelled++;
 	} else if (check.mm->can_look) {
@@ -612,8 +610,14 @@ static void on_entry(void *ctx, const struct event *call, const struct record_st
 	struct reach reach;
 	int r;
 
-	if (is_over(beside) || !mm || !mm->can_look || mm->unsure || call->flags & EVENT_AMBIGUOUS)
+	if (is_over(beside) || !mm || !mm->can_look || call->flags & EVENT_AMBIGUOUS)
 		return;
+	if (mm->unsure) { /* nothing is under way now */
+		mm->unsure = false;
+		if (take_over(beside, call->space, (pid_t)call->tid, stop) < 0)
+			close_look(mm);
+		return;
+	}
 	reach_of(call, space_of(beside, call->space), &reach);
 	r = compare_reach(beside, mm, space_of(beside, call->space), &reach, &difference);
 	if (r > 0)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/io_uring.h>
 #include <linux/userfaultfd.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,33 +293,53 @@ static int files(void)
 	return 0;
 }
 
+/* A file of one's own, that may be written or not. */
+static int own_file(bool writable)
+{
+	int own = memfd_create("own", 0), again;
+	char path[32];
+
+	if (ftruncate(own, PAGE))
+		_exit(1);
+	if (writable)
+		return own;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", own);
+	again = open(path, O_RDONLY | O_CLOEXEC);
+	close(own);
+	return again;
+}
+
+static void race(const int *common, int nr_common, int child)
+{
+	for (int i = 0; i < 200; i++) {
+		int own = own_file(child % 2);
+		char *other = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, own, 0);
+		char *at = mmap(NULL, 8 * PAGE, RW, MAP_SHARED, common[(i * 7 + child) % nr_common],
+				i % 4 * PAGE);
+
+		close(own);
+		mprotect(other, PAGE, RW); /* which half of them may not */
+		munmap(at + i % 3 * PAGE, 3 * PAGE);
+		munmap(at, 8 * PAGE);
+		munmap(other, PAGE);
+	}
+}
+
 /* Many processes map what they have in common, and files of their own, at the same time. */
 static int racing(void)
 {
-	enum { FILES = 8, CHILDREN = 6, ROUNDS = 200 };
-	int fd[FILES];
+	enum { FILES = 8, CHILDREN = 6 };
+	int common[FILES];
 
 	for (int i = 0; i < FILES; i++) {
-		fd[i] = memfd_create("common", 0);
-		if (ftruncate(fd[i], 32 * PAGE))
+		common[i] = memfd_create("common", 0);
+		if (ftruncate(common[i], 32 * PAGE))
 			return 1;
 	}
 	for (int child = 0; child < CHILDREN; child++) {
 		if (fork())
 			continue;
-		for (int i = 0; i < ROUNDS; i++) {
-			int own = memfd_create("own", 0), k = (i * 7 + child) % FILES;
-			char *at, *other;
-
-			if (ftruncate(own, PAGE))
-				_exit(1);
-			at = mmap(NULL, 8 * PAGE, RW, MAP_SHARED, fd[k], i % 4 * PAGE);
-			other = mmap(NULL, PAGE, i % 2 ? RW : PROT_READ, MAP_SHARED, own, 0);
-			close(own);
-			munmap(at + i % 3 * PAGE, 3 * PAGE);
-			munmap(at, 8 * PAGE);
-			munmap(other, PAGE);
-		}
+		race(common, FILES, child);
 		_exit(0);
 	}
 	while (wait(NULL) > 0)

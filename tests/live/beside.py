@@ -71,6 +71,7 @@ else:
     skip('32-bit calls', 'no 32-bit programs here')
 
 # the program goes as it would alone
+follows('random calls', SEAM, 'verify', '--random', '1500')
 status, report, printed, _ = verify('--', 'sh', '-c', 'echo out; exit 5')
 ok(status == 0 and report['status'] == 5 and printed == 'out\n', 'output and status are the program\'s', status, report)
 status, report, _, _ = verify('--', 'sh', '-c', 'kill -9 $$')
