@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/io_uring.h>
 #include <linux/userfaultfd.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@
 #define RW (PROT_READ | PROT_WRITE)
 #define GUARD_INSTALL 102
 #define GUARD_REMOVE 103
+#define POPULATE_WRITE 23
 #define PR_SET_MDWE 65
 #define PR_SET_THP_DISABLE 41
 #define NR_MSEAL 462
@@ -155,6 +157,43 @@ static int uffd(void)
 	go_on();
 	close(fd);
 	mprotect(at + 4 * PAGE, PAGE, PROT_READ);
+	go_on();
+	return 0;
+}
+
+static char *awaited;
+
+static void *touch_awaited(void *unused)
+{
+	madvise(awaited, 4 * PAGE, POPULATE_WRITE);
+	mprotect(awaited, PAGE, PROT_READ);
+	return NULL;
+}
+
+/* A call that waits for what another thread does after calls of its own. */
+static int waits(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register wanted = { .range = { 0, 4 * PAGE },
+					  .mode = UFFDIO_REGISTER_MODE_MISSING };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	pthread_t thread;
+
+	awaited = anon(4);
+	wanted.range.start = (uintptr_t)awaited;
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &wanted))
+		return SKIPPED;
+	pthread_create(&thread, NULL, touch_awaited, NULL);
+	usleep(50000);
+	go_on();
+	for (int i = 0; i < 4; i++) {
+		struct uffdio_zeropage zero = {
+			.range = { (uintptr_t)awaited + i * PAGE, PAGE },
+		};
+
+		ioctl(fd, UFFDIO_ZEROPAGE, &zero);
+	}
+	pthread_join(thread, NULL);
 	go_on();
 	return 0;
 }
@@ -373,6 +412,7 @@ static const struct {
 	{ "grows", grows },	  { "guards", guards },	      { "locks", locks },
 	{ "nature", nature },	  { "racing", racing },	      { "sealed", sealed },
 	{ "segments", segments }, { "uffd", uffd },	      { "uring", uring },
+	{ "waits", waits },
 };
 
 int main(int argc, char **argv)

@@ -51,9 +51,14 @@ def follows(what, *program, changes=None, before=()):
 CHANGES = {'grows': {'stack growth'}, 'uffd': {'a userfaultfd that was closed'},
            'uring': {'io_uring (IORING_OP_MADVISE)'}, 'advised': {'process_madvise'}}
 ROLES = ['fill', 'given-back', 'uring', 'uffd', 'grows', 'locks', 'nature', 'segments', 'advised', 'guards', 'sealed',
-         'droppable', 'files', 'racing']
+         'droppable', 'files', 'racing', 'waits']
 for role in ROLES:
     follows(role, BESIDE, role, changes=CHANGES.get(role))
+status, report, _, _ = verify('--', BESIDE, 'waits')
+if report.get('status') == SKIPPED:
+    skip('calls at the same time', 'no userfaultfd for faults of the kernel here')
+else:
+    ok(report['overlapped'] > 0, 'calls at the same time are told, not checked', report)
 if not is_root():
     skip('without rights', 'not root')
 elif not shutil.which('setpriv'):
