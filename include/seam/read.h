@@ -95,8 +95,9 @@ static inline int seam_read_area(const struct seam_space *space, uint64_t addr,
  * To be called in the child of a fork for each space that it goes on using, before any other call:
  * another thread, or the code that a handler interrupted, may have been in the middle of one. The
  * space becomes what it was before that call, an ask that was pending for it is forgotten; a space
- * that was at rest stays as it is. What the call had just taken from the allocator is lost, and
- * payloads may be retained once too often. O(areas) if there is anything to do.
+ * that was at rest stays as it is. What the call had just taken from the allocator is lost. Retains
+ * and releases of payloads that belong to the call may be missing, or made for nothing: a fork does
+ * not stop between the embedder's own counts. O(areas) if there is anything to do.
  *  -SEAM_EINVAL  the space was made without SEAM_SPACE_READERS
  *  -SEAM_EALLOC  the state before the call had been given up for want of memory: the space cannot
  *		  be used any more, nor ended

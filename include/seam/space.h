@@ -11,7 +11,8 @@
  *   it was before the call. A modelled failure (-SEAM_ENOMEM at the area limit, say) leaves what
  *   the kernel leaves, and the call's comment says what that is.
  * Threads: one writer at a time for a space *and all spaces that fork made from it* (they share the
- *   identities of their anonymous memory). No global state.
+ *   identities of their anonymous memory), and nobody else beside it but readers by seam/read.h.
+ *   No global state.
  * Memory: only through the space's allocator.
  */
 #ifndef SEAM_SPACE_H
