@@ -408,6 +408,14 @@ bool rec_decode(pid_t tid, const struct ptrace_syscall_info *info, struct rec_ca
 	return ret_call->kind != REC_NONE;
 }
 
+#ifdef __x86_64__
+/* An address may have the highest of 32 bits set, and is no error for that. */
+static int64_t narrow_result(int32_t result)
+{
+	return result < 0 && result >= -4095 ? result : (int64_t)(uint32_t)result;
+}
+#endif
+
 /* Source: 6.18 arch/x86/entry/syscall_64.c do_syscall_64: ax is -ENOSYS until the call has returned. */
 bool rec_result_of_dying(pid_t tid, const struct rec_call *call, int64_t *ret_result)
 {
@@ -419,7 +427,8 @@ bool rec_result_of_dying(pid_t tid, const struct rec_call *call, int64_t *ret_re
 	if ((is_narrow(&registers) ? (uint32_t)registers.narrow[11] : registers.wide.orig_rax) !=
 	    call->nr)
 		return false;
-	*ret_result = is_narrow(&registers) ? registers.narrow[6] : (int64_t)registers.wide.rax;
+	*ret_result = is_narrow(&registers) ? narrow_result(registers.narrow[6])
+					    : (int64_t)registers.wide.rax;
 	return true;
 #else
 	return false;
