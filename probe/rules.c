@@ -573,6 +573,16 @@ static unsigned int differing(const struct rules_probe *probe, const struct seam
 	return nr;
 }
 
+/* Of the same series: fewer rules found otherwise, or as many and a patch level that is reached. */
+static bool is_nearer(const struct rules_probe *probe, const struct seam_policy *policy,
+		      const struct seam_policy *best)
+{
+	unsigned int differ = differing(probe, policy), least = differing(probe, best);
+
+	return differ < least || (differ == least && release_number(policy->name + 6) <=
+							     release_number(probe->release));
+}
+
 /*
  * The newest named policy that is no newer than the running kernel; of those that share its
  * series, the one with the fewest rules found otherwise.
@@ -591,7 +601,7 @@ static const struct seam_policy *find_nearest(const struct rules_probe *probe)
 		if (release / 1000 > running / 1000)
 			continue;
 		if (best && release / 1000 == best_release / 1000 &&
-		    differing(probe, policy) >= differing(probe, best))
+		    !is_nearer(probe, policy, best))
 			continue;
 		best = policy;
 		best_release = release;

@@ -41,7 +41,7 @@ extern "C" {
 	X(fill_right, "a new mapping between two that do not fit each other joins the right one")  \
 	X(grow_join, "mremap that grows in place joins the area above (5.18-)")                    \
 	X(anon_lost, "untouched memory that a touched copy of mremap joins stays without an "      \
-		     "anon_vma (6.16-6.17)")                                                       \
+		     "anon_vma (6.16-6.18)")                                                       \
 	X(dontunmap_apart,                                                                         \
 	  "mremap DONTUNMAP unlocks only what it copies; the copy does not join its "              \
 	  "source: 1 nor, beside it, anything (6.1.192), 2 but others (7.2-)")                     \

@@ -4,9 +4,9 @@
 
 const struct seam_policy policy_linux_5_10 = {
 	.name = "linux-5.10",
-	.source = "sources, and probes of Linux 5.10.262",
+	.source = "sources, and Linux 5.10.262 running",
 	.calls = &calls_linux,
-	.checked = 0,
+	.checked = 1,
 	.rule = {
 		RULES_4_18,
 		RULE(dontunmap_marks, 1),

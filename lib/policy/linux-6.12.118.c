@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_6_12_118 = {
 	.name = "linux-6.12.118",
-	.source = "Linux 6.12.118 running",
+	.source = "sources, and Linux 6.12.118 running",
 	.calls = &calls_linux,
 	.checked = 1,
 	.rule = {

@@ -4,9 +4,9 @@
 
 const struct seam_policy policy_linux_6_16 = {
 	.name = "linux-6.16",
-	.source = "sources, and probes of Linux 6.16.12",
+	.source = "sources, and Linux 6.16.3 and 6.16.12 running",
 	.calls = &calls_linux,
-	.checked = 0,
+	.checked = 1,
 	.rule = {
 		RULES_6_16,
 		RULE(anon_lost, 1),

@@ -4,9 +4,9 @@
 
 const struct seam_policy policy_linux_6_17 = {
 	.name = "linux-6.17",
-	.source = "sources, and probes of Linux 6.17.13",
+	.source = "sources, and Linux 6.17.8 and 6.17.13 running",
 	.calls = &calls_linux,
-	.checked = 0,
+	.checked = 1,
 	.rule = {
 		RULES_6_17,
 		RULE(anon_lost, 1),

@@ -9,5 +9,6 @@ const struct seam_policy policy_linux_6_18 = {
 	.checked = 0,
 	.rule = {
 		RULES_6_17,
+		RULE(anon_lost, 1),
 	},
 };

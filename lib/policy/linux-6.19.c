@@ -4,9 +4,9 @@
 
 const struct seam_policy policy_linux_6_19 = {
 	.name = "linux-6.19",
-	.source = "sources, and probes of Linux 6.19.14",
+	.source = "sources, and Linux 6.19.6 and 6.19.14 running",
 	.calls = &calls_linux,
-	.checked = 0,
+	.checked = 1,
 	.rule = {
 		RULES_6_17,
 		RULE(sticky, 1),

@@ -41,6 +41,7 @@
 	X(linux_6_16)                                                                              \
 	X(linux_6_17)                                                                              \
 	X(linux_6_18)                                                                              \
+	X(linux_6_18_15)                                                                           \
 	X(linux_6_18_44)                                                                           \
 	X(linux_6_19)                                                                              \
 	X(linux_7_0)                                                                               \

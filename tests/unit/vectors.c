@@ -5,8 +5,8 @@
 enum { V5_10, V6_1, V6_12, V6_16, V6_17, V6_18, V6_18_44, V7_1, V7_2, V7_3, NR };
 
 static const char *const policies[NR] = {
-	"linux-5.10", "linux-6.1",     "linux-6.12", "linux-6.16", "linux-6.17",
-	"linux-6.18", "linux-6.18.44", "linux-7.1",  "linux-7.2",  "linux-7.3",
+	"linux-5.10",	 "linux-6.1",	  "linux-6.12", "linux-6.16", "linux-6.17",
+	"linux-6.18.15", "linux-6.18.44", "linux-7.1",	"linux-7.2",  "linux-7.3",
 };
 
 /* Never touched memory was writable once, and is beside memory that never was. */
