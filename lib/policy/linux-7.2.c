@@ -4,9 +4,9 @@
 
 const struct seam_policy policy_linux_7_2 = {
 	.name = "linux-7.2",
-	.source = "sources, and probes of Linux 7.2.13",
+	.source = "sources, and Linux 7.2.13 running",
 	.calls = &calls_linux,
-	.checked = 0,
+	.checked = 1,
 	.rule = {
 		RULES_6_17,
 		RULE(sticky, 1),

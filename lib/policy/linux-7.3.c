@@ -4,9 +4,9 @@
 
 const struct seam_policy policy_linux_7_3 = {
 	.name = "linux-7.3",
-	.source = "sources, and probes of Linux 7.3.4",
+	.source = "sources, and Linux 7.3.4 running",
 	.calls = &calls_linux,
-	.checked = 0,
+	.checked = 1,
 	.rule = {
 		RULES_6_17,
 		RULE(sticky, 1),
