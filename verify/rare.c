@@ -133,6 +133,9 @@ static void make_rlimit(struct generator *gen, const struct world *world, const 
 		break;
 	}
 	op->arg[1] = chance(gen, 40) ? whole : (used + below(gen, 64)) * PAGE;
+	/* no more than may be had: the hard limit is not asked for */
+	if (whole && op->arg[1] > whole)
+		op->arg[1] = whole;
 }
 
 static void make_mlockall(struct generator *gen, const struct world *world, const struct span *span,
