@@ -68,8 +68,11 @@ static const struct cmd_option known_options[] = {
 	{ .name = "limit",
 	  OPTION_NUMBER(struct verify_options, limit, 1, UINT64_MAX, NULL),
 	  .value = "N",
-	  .help = "every process may have N areas at most (default: some, now and then); beside a "
-		  "program: after N mismatches nothing more is compared" },
+	  .help = "every process may have N areas at most (default: some, now and then)" },
+	{ .name = "mismatches",
+	  OPTION_NUMBER(struct verify_options, mismatches, 1, UINT64_MAX, NULL),
+	  .value = "N",
+	  .help = "beside a program: after so many nothing more is compared" },
 	{ .name = "as",
 	  OPTION_PARSED(read_kind),
 	  .value = "LIST",
@@ -106,8 +109,8 @@ static const struct cmd_option known_options[] = {
 /* Options that say what random calls and scripts are to be like. */
 static bool has_options_of_scripts(const struct verify_options *options)
 {
-	return options->random || options->only || options->kind_text || options->tap ||
-	       options->image || options->emit == EMIT_C;
+	return options->random || options->only || options->limit || options->kind_text ||
+	       options->tap || options->image || options->emit == EMIT_C;
 }
 
 /* What is to be verified: the words behind the options, and whether "--" stood before them. */
@@ -119,12 +122,15 @@ static int take_subject(struct verify_options *options, char **operands)
 		return cmd_usage(&cmd_verify, "-p and a program or script exclude each other");
 	if (is_program || options->pid) {
 		if (has_options_of_scripts(options))
-			return cmd_usage(&cmd_verify,
-					 "--random, --ops, --as, --tap, --kernel-image and "
-					 "--emit c are for random calls and scripts");
+			return cmd_usage(
+				&cmd_verify,
+				"--random, --ops, --limit, --as, --tap, "
+				"--kernel-image and --emit c are for random calls and scripts");
 		options->program = is_program ? operands : NULL;
 		return is_program ? operands_program(&cmd_verify, operands) : 0;
 	}
+	if (options->mismatches)
+		return cmd_usage(&cmd_verify, "--mismatches is for programs");
 	if (options->random == !!operands[0])
 		return cmd_usage(&cmd_verify,
 				 "--random N, one script, -p PID or -- PROGRAM expected");

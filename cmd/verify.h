@@ -11,7 +11,8 @@ enum verify_emit { EMIT_NOTHING, EMIT_C, EMIT_OPS }; /* --emit */
 
 struct verify_options {
 	uint64_t calls, seed, only;
-	uint64_t limit; /* areas of a process; of mismatches, beside a program */
+	uint64_t limit;	     /* areas of a process; 0: none asked for */
+	uint64_t mismatches; /* beside a program; 0: however many */
 	bool random, json, stop, tap;
 	unsigned int emit; /* enum verify_emit */
 	const char *kernel, *rules, *output, *script;

@@ -287,7 +287,7 @@ int verify_beside(const struct verify_session *session)
 		.policy = &session->policy,
 		.host = &run.host,
 		.commit_limit_pages = session->host.options.commit_limit_pages,
-		.max_mismatches = options->stop ? 1 : options->limit,
+		.max_mismatches = options->stop ? 1 : options->mismatches,
 	};
 	int status = options->pid
 			     ? attach_ask((pid_t)options->pid, options->yes, false, "verifying")

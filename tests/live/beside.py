@@ -97,12 +97,14 @@ with open(script) as f:
     ok([run.returncode for run in alone] == [0, 1], '--emit ops: a script that shows it alone', f.read(), alone)
 status, report, _, _ = verify('--kernel', 'linux-host,-account', '--', 'sh', '-c', 'true')
 ok(status == 1 and report['nr_mismatches'], 'nor does it go without accounting', status, report)
-status, report, _, _ = verify('--kernel', 'linux-host,-account', '--limit', '2', '--', 'sh', '-c', 'ls;ls;ls')
-ok(status == 1 and report['nr_mismatches'] == 2, '--limit ends comparing', status, report)
+status, report, _, _ = verify('--kernel', 'linux-host,-account', '--mismatches', '2', '--', 'sh', '-c', 'ls;ls;ls')
+ok(status == 1 and report['nr_mismatches'] == 2, '--mismatches ends comparing', status, report)
 status, report, _, _ = verify('--kernel', 'linux-host,-account', '--stop', '--', 'sh', '-c', 'ls;ls;ls')
 ok(status == 1 and report['nr_mismatches'] == 1 and report['status'] == 0, '--stop too, the program goes on', report)
-status, _, _, said = verify('--limit', '0', '--', 'true')
-ok(status == 2 and '--limit' in said, '--limit 0 is refused', said)
+status, _, _, said = verify('--mismatches', '0', '--', 'true')
+ok(status == 2 and '--mismatches' in said, '--mismatches 0 is refused', said)
+status, _, _, said = verify('--limit', '9', '--', 'true')
+ok(status == 2 and '--limit' in said, '--limit is of random calls and scripts', said)
 
 # a process that runs
 program = subprocess.Popen([BESIDE, 'for-ever'], stdout=subprocess.PIPE, text=True)
