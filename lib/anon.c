@@ -165,7 +165,7 @@ uint32_t anon_adopted(struct family *family, uint32_t length)
 	if (id && length > 1) {
 		if (!give_branch(family, id))
 			return 0;
-		WRITE_ONCE(anon_branch_of(family, id)->length, length);
+		WRITE_ONCE(anon_branch_at(family, id)->length, length);
 	}
 	return id;
 }
@@ -196,8 +196,8 @@ uint32_t anon_fork(struct family *family, uint32_t link)
 	id = link_new(family);
 	if (!id || !give_branch(family, id))
 		return 0;
-	child = anon_branch_of(family, id);
-	parent = anon_branch_of(family, link);
+	child = anon_branch_at(family, id);
+	parent = anon_branch_at(family, link);
 	child->up = link;
 	child->children = 0; /* not a root */
 	family->links[link].refs++;
@@ -209,7 +209,7 @@ uint32_t anon_fork(struct family *family, uint32_t link)
 		serial = serial_new(family);
 		WRITE_ONCE(child->serial, serial);
 		child->parent = parent->vma;
-		anon_branch_of(family, child->parent)->children++;
+		anon_branch_at(family, child->parent)->children++;
 	}
 	return id;
 }
@@ -223,7 +223,7 @@ void anon_hold(struct family *family, uint32_t link)
 	family->links[link].refs++;
 	branch = anon_branch_of(family, link);
 	if (branch)
-		anon_branch_of(family, branch->vma)->active++;
+		anon_branch_at(family, branch->vma)->active++;
 }
 
 static void unref(struct family *family, uint32_t link)
@@ -240,7 +240,7 @@ void anon_drop(struct family *family, uint32_t link)
 		return;
 	branch = anon_branch_of(family, link);
 	if (branch)
-		anon_branch_of(family, branch->vma)->active--;
+		anon_branch_at(family, branch->vma)->active--;
 	unref(family, link);
 }
 
@@ -258,7 +258,7 @@ static void forget(struct family *family, uint32_t id)
 	if (branch.vma != id)
 		unref(family, branch.vma);
 	else if (branch.parent != id)
-		anon_branch_of(family, branch.parent)->children--;
+		anon_branch_at(family, branch.parent)->children--;
 	if (branch.up)
 		unref(family, branch.up);
 }
@@ -313,7 +313,7 @@ void anon_recount(struct family *family, uint32_t link)
 	recount_link(family, link);
 	branch = anon_branch_of(family, link);
 	if (branch)
-		anon_branch_of(family, branch->vma)->active++;
+		anon_branch_at(family, branch->vma)->active++;
 }
 
 static bool branch_in_use(const struct family *family, uint32_t id)
@@ -337,7 +337,7 @@ void anon_recount_end(struct family *family)
 		if (branch->vma != id)
 			recount_link(family, branch->vma);
 		else
-			anon_branch_of(family, branch->parent)->children++;
+			anon_branch_at(family, branch->parent)->children++;
 	}
 	for (id = 1; id < family->nr_branches; id++) {
 		if (branch_in_use(family, id))

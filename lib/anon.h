@@ -79,6 +79,12 @@ uint32_t anon_adopted(struct family *family, uint32_t length);
 /* The link of a fork child's copy of an area that has @link. 0: no memory. */
 uint32_t anon_fork(struct family *family, uint32_t link);
 
+/* Of a link that is known not to be plain. */
+static inline struct anon_branch *anon_branch_at(const struct family *family, uint32_t link)
+{
+	return &family->branches[family->links[link].mark & ~ANON_BRANCH];
+}
+
 /* NULL: the link is plain. */
 static inline struct anon_branch *anon_branch_of(const struct family *family, uint32_t link)
 {

@@ -74,7 +74,7 @@ static bool find(struct range_map *map, uint64_t addr, struct position *ret)
 {
 	size_t at = find_leaf(map, addr);
 
-	if (at == map->nr_leaves)
+	if (!map->leaves || at == map->nr_leaves)
 		return false;
 	map->last_slot = find_slot(map->leaves[at], addr, map->last_slot);
 	map->last = at;
