@@ -9,6 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "probe/procfs.h"
+#include "ui/plain.h"
 
 static bool is_own_process(pid_t pid)
 {
@@ -22,18 +23,17 @@ static bool is_own_process(pid_t pid)
 int attach_ask(pid_t pid, bool yes, bool own_unasked, const char *doing)
 {
 	char comm[64] = "", answer[16];
-	ssize_t len = procfs_read(comm, sizeof(comm), "/proc/%d/comm", (int)pid);
+	ssize_t len = procfs_read_comm(comm, sizeof(comm), pid);
 
 	if (len < 0)
 		return cmd_fail(EXIT_SEAM_FAILED, "process %d: %s", (int)pid,
 				strerror(len == -ENOENT ? ESRCH : (int)-len));
-	comm[strcspn(comm, "\n")] = 0;
 	if (yes || (own_unasked && is_own_process(pid)))
 		return 0;
 	fprintf(stderr,
 		"seam: %s %s (%d) stops it twice at every system call, about 10 µs each time\nand "
 		"more on a busy machine, until it ends or seam is interrupted.\n",
-		doing, comm, (int)pid);
+		doing, plain_text(comm), (int)pid);
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
 		return cmd_fail(EXIT_SEAM_FAILED, "--yes says that this is meant");
 	fputs("seam: go on? [y/N] ", stderr);

@@ -21,6 +21,7 @@
 #endif
 
 #include "cmd/cmd.h"
+#include "ui/plain.h"
 
 /* A verb stands here only once it works. */
 static const struct cmd *const cmds[] = {
@@ -36,13 +37,22 @@ static const struct cmd *find_cmd(const char *name)
 	return NULL;
 }
 
+/* Messages quote what they could not read. */
+static void print_message(const char *format, va_list args)
+{
+	char text[8192];
+
+	if (vsnprintf(text, sizeof(text), format, args) > 0)
+		fputs(plain_text(text), stderr);
+}
+
 int cmd_fail(int status, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
 	fputs("seam: ", stderr);
-	vfprintf(stderr, format, args);
+	print_message(format, args);
 	fputc('\n', stderr);
 	va_end(args);
 	return status;
@@ -54,7 +64,7 @@ int cmd_usage(const struct cmd *cmd, const char *format, ...)
 
 	va_start(args, format);
 	fprintf(stderr, "seam: %s: ", cmd->name);
-	vfprintf(stderr, format, args);
+	print_message(format, args);
 	fprintf(stderr, "\nusage: seam %s %s   (seam help %s)\n", cmd->name, cmd->synopsis,
 		cmd->name);
 	va_end(args);

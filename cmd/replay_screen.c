@@ -9,6 +9,7 @@
 
 #include "face/replay.h"
 #include "trace/scan.h"
+#include "ui/plain.h"
 #include "ui/table.h"
 
 #define MAX_PROCESSES_SHOWN 10
@@ -105,7 +106,8 @@ void replay_say_calls(const struct replay_report *report, FILE *out)
 static void print_answer(const struct replay_report *report, const struct replay_screen *screen,
 			 FILE *out)
 {
-	fprintf(out, "%s: ", last_name(screen->file));
+	print_plain(last_name(screen->file), out);
+	fputs(": ", out);
 	if (!strcmp(report->facts.format, "mail")) {
 		fputs("as calls: ", out);
 		replay_say_calls(report, out);
@@ -430,10 +432,10 @@ static void print_maps(const struct replay_report *report, FILE *out)
 		for (uint32_t j = 0; j < result->nr_mms; j++) {
 			const struct replay_mm *mm = &result->mms[j];
 
-			fprintf(out, "\n# %s, pid %" PRIu32 " %s: %s\n",
-				result->kernel->policy.name, report->processes[j].pid,
-				report->processes[j].comm,
-				counted(areas, mm->nr_maps, "area", "areas"));
+			fprintf(out, "\n# %s, pid %" PRIu32 " ", result->kernel->policy.name,
+				report->processes[j].pid);
+			print_plain(report->processes[j].comm, out);
+			fprintf(out, ": %s\n", counted(areas, mm->nr_maps, "area", "areas"));
 			for (size_t k = 0; k < mm->nr_maps; k++)
 				print_maps_line(report, mm, k, out);
 		}

@@ -10,6 +10,7 @@
 #include "cmd/sentences.h"
 #include "findings/causes.h"
 #include "trace/scan.h"
+#include "ui/plain.h"
 #include "ui/table.h"
 
 #define CURVE_WIDTH 48
@@ -44,8 +45,9 @@ static void print_answer(const struct activity *a, const struct report_screen *s
 	const struct activity_space *space = &a->spaces[largest];
 	char peak[SHORT_TEXT], limit[SHORT_TEXT], end[SHORT_TEXT];
 
-	fprintf(out, "%s: %s", last_name(screen->file),
-		*process->comm ? process->comm : "the process");
+	print_plain(last_name(screen->file), out);
+	fputs(": ", out);
+	print_plain(*process->comm ? process->comm : "the process", out);
 	if (process->pid)
 		fprintf(out, " %" PRIu32, process->pid);
 	if (a->nr_spaces > 1)
@@ -189,8 +191,8 @@ int report_screen(const struct activity *a, const struct report_screen *screen, 
 	int err = 0;
 
 	if (largest >= a->nr_spaces) {
-		fprintf(out, "%s: no process in it changes its mappings.\n",
-			last_name(screen->file));
+		print_plain(last_name(screen->file), out);
+		fputs(": no process in it changes its mappings.\n", out);
 		print_gaps(&a->replay.facts, out);
 		return 0;
 	}

@@ -9,6 +9,7 @@
 #include "findings/causes.h"
 #include "findings/remedies/remedies.h"
 #include "trace/vmflags.h"
+#include "ui/plain.h"
 #include "ui/table.h"
 
 /* A screen has 24 lines, also with remedies and all notes. */
@@ -335,11 +336,14 @@ static void print_hint(const struct show *show, FILE *out)
 {
 	const char *blank = print_fork(show, out) ? "" : "\n";
 
-	if (show->file)
-		fprintf(out, "%sBy the rules of %s. Pair by pair: seam why %s\n", blank,
-			show->findings.policy.name, show->file);
-	else if (show->findings.nr_remedies || show_pressure(show) >= LIMIT_FELT)
+	if (show->file) {
+		fprintf(out, "%sBy the rules of %s. Pair by pair: seam why ", blank,
+			show->findings.policy.name);
+		print_plain(show->file, out);
+		fputc('\n', out);
+	} else if (show->findings.nr_remedies || show_pressure(show) >= LIMIT_FELT) {
 		fprintf(out, "%sPair by pair: seam why %d\n", blank, show->snapshot.pid);
+	}
 }
 
 int show_screen(const struct show *show, const char *label, const struct show_extra *extra,

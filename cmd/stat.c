@@ -12,6 +12,7 @@
 #include "face/json.h"
 #include "face/show.h"
 #include "probe/stat_tree.h"
+#include "ui/plain.h"
 #include "ui/table.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -85,8 +86,8 @@ static void print_verdict(const struct stat_tree *tree, FILE *out)
 	if (!largest) {
 		fputs("no process could be counted", out);
 	} else {
-		fprintf(out, "%s %d: %s", largest->comm, (int)largest->pid,
-			count_text(areas, largest->areas_peak));
+		print_plain(largest->comm, out);
+		fprintf(out, " %d: %s", (int)largest->pid, count_text(areas, largest->areas_peak));
 		if (max)
 			fprintf(out, " of %s", count_text(limit, max));
 		fputs(" mappings at its peak (vm.max_map_count)", out);

@@ -10,6 +10,7 @@
 #include "trace/scan.h"
 #include "trace/source.h"
 #include "trace/trace.h"
+#include "ui/plain.h"
 
 int target_parse(const struct cmd *cmd, const char *argument, struct target *ret_target)
 {
@@ -83,9 +84,9 @@ int target_read(const struct target *target, struct snapshot *ret_snapshot)
 void target_label(const struct target *target, const struct snapshot *snapshot, char *buf,
 		  size_t size)
 {
-	if (!target->file) {
+	if (!target->file)
 		snprintf(buf, size, "%s %d", snapshot->comm, target->pid);
-		return;
-	}
-	snprintf(buf, size, "%s", last_name(target->file));
+	else
+		snprintf(buf, size, "%s", last_name(target->file));
+	plain_text(buf);
 }

@@ -7,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "trace/clock.h"
+#include "ui/plain.h"
 #include "ui/table.h"
 #include "ui/terminal.h"
 
@@ -57,12 +58,14 @@ static void print_answer(const struct top *top, FILE *out)
 	for (size_t i = 0; i < top->nr; i++)
 		if (!top->rows[i].closed && (!most || top->rows[i].areas > most->areas))
 			most = &top->rows[i];
-	if (!most)
+	if (!most) {
 		fputs("no process can be counted", out);
-	else
-		fprintf(out, "%s %d: %s of %s mappings (vm.max_map_count)", most->comm,
-			(int)most->pid, count_text(areas, most->areas),
+	} else {
+		print_plain(most->comm, out);
+		fprintf(out, " %d: %s of %s mappings (vm.max_map_count)", (int)most->pid,
+			count_text(areas, most->areas),
 			top->limit ? count_text(limit, top->limit) : "?");
+	}
 	fprintf(out, "; %s\n\n", counted(processes, top->nr, "process", "processes"));
 }
 

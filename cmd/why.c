@@ -14,6 +14,7 @@
 #include "cmd/target.h"
 #include "face/why.h"
 #include "face/why_c.h"
+#include "ui/plain.h"
 #include "ui/table.h"
 
 struct options {
@@ -82,9 +83,11 @@ static void print_area(const struct snapshot *snapshot, size_t index, FILE *out)
 	const struct snapshot_area *area = &snapshot->areas[index];
 	char size[SHORT_TEXT], perms[5];
 
-	fprintf(out, "  %" PRIx64 "-%" PRIx64 " %6s %s %s\n", area->area.start, area->area.end,
+	fprintf(out, "  %" PRIx64 "-%" PRIx64 " %6s %s ", area->area.start, area->area.end,
 		size_text(size, area->area.end - area->area.start),
-		perms_text(perms, snapshot, area->area.flags), area->name);
+		perms_text(perms, snapshot, area->area.flags));
+	print_plain(area->name, out);
+	fputc('\n', out);
 }
 
 /* One pair at length. */

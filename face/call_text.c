@@ -6,6 +6,8 @@
 
 #include <seam/ops.h>
 
+#include "face/path_text.h"
+
 struct word {
 	const char *name;
 	uint64_t value;
@@ -161,8 +163,11 @@ static void print_argument(FILE *out, char kind, uint64_t value, const struct tr
 		break;
 	case 'f':
 		fprintf(out, "%" PRId64, (int64_t)value);
-		if (file && *file->path)
-			fprintf(out, "<%s>", file->path);
+		if (file && *file->path) {
+			fputc('<', out);
+			path_text(out, file->path, PATH_CONTROLS);
+			fputc('>', out);
+		}
 		break;
 	case 'p':
 		print_bits(out, prot_words, SIZE(prot_words), value, "PROT_NONE");

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "face/path_text.h"
 #include "face/replay.h"
 
 #define NAME_COLUMN 73
@@ -74,7 +75,9 @@ void print_maps_line(const struct replay_report *report, const struct replay_mm 
 	width = fprintf(out, "%08" PRIx64 "-%08" PRIx64 " %s %08" PRIx64 " %02x:%02x %" PRIu64 " ",
 			area->start, area->end, perms, area_shown_offset(area),
 			(unsigned int)(dev >> 20), (unsigned int)(dev & 0xfffff), ino);
-	if (*name)
-		fprintf(out, "%*s%s", width < NAME_COLUMN ? NAME_COLUMN - width : 0, "", name);
+	if (*name) {
+		fprintf(out, "%*s", width < NAME_COLUMN ? NAME_COLUMN - width : 0, "");
+		path_text(out, name, "\n");
+	}
 	fputc('\n', out);
 }

@@ -215,12 +215,8 @@ static void read_process(pid_t pid, struct snapshot *snapshot)
 {
 	char status[4096];
 	uint64_t threads;
-	ssize_t len;
 
-	len = procfs_read(snapshot->comm, sizeof(snapshot->comm), "/proc/%d/comm", (int)pid);
-	if (len > 0 && snapshot->comm[len - 1] == '\n')
-		snapshot->comm[len - 1] = '\0';
-	if (len < 0)
+	if (procfs_read_comm(snapshot->comm, sizeof(snapshot->comm), pid) < 0)
 		snapshot->comm[0] = '\0';
 	if (procfs_read(status, sizeof(status), "/proc/%d/status", (int)pid) > 0 &&
 	    procfs_field(status, "Threads", &threads))

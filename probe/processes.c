@@ -23,13 +23,8 @@ static uid_t uid_of(pid_t pid)
 
 static void read_comm(struct process *process)
 {
-	ssize_t len = procfs_read(process->comm, sizeof(process->comm), "/proc/%d/comm",
-				  (int)process->pid);
-
-	if (len <= 0)
+	if (procfs_read_comm(process->comm, sizeof(process->comm), process->pid) <= 0)
 		process->comm[0] = '\0';
-	else if (process->comm[len - 1] == '\n')
-		process->comm[len - 1] = '\0';
 }
 
 /* Kernel threads have no command line and no memory; asking them all for maps would take longer. */

@@ -43,6 +43,15 @@ ssize_t procfs_read(char *buf, size_t size, const char *format, ...)
 	return got < 0 ? got : (ssize_t)len;
 }
 
+ssize_t procfs_read_comm(char *buf, size_t size, pid_t tid)
+{
+	ssize_t len = procfs_read(buf, size, "/proc/%d/comm", (int)tid);
+
+	if (len > 0 && buf[len - 1] == '\n')
+		buf[--len] = '\0';
+	return len;
+}
+
 int procfs_read_number(uint64_t *ret_value, const char *path)
 {
 	char text[32], *end;

@@ -17,6 +17,12 @@
 ssize_t procfs_read(char *buf, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/*
+ * The name of the process or thread @tid, which may hold newlines. Its length or -errno; @buf is left
+ * alone when the thread is gone.
+ */
+ssize_t procfs_read_comm(char *buf, size_t size, pid_t tid);
+
 /* The number that stands alone in a file, as sysctls have it; -errno, -EINVAL when it is none. */
 int procfs_read_number(uint64_t *ret_value, const char *path);
 

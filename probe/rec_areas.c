@@ -424,11 +424,9 @@ static void write_comm(struct rec *rec, const struct rec_task *task)
 {
 	struct event event = { .kind = EVENT_COMM };
 	char name[64];
-	ssize_t len = procfs_read(name, sizeof(name), "/proc/%d/comm", (int)task->tid);
 
-	if (len <= 0)
+	if (procfs_read_comm(name, sizeof(name), task->tid) <= 0)
 		return;
-	name[strcspn(name, "\n")] = 0;
 	event.text = name;
 	rec_write(rec, task, &event);
 }

@@ -56,15 +56,12 @@ bool stat_tree_look(struct stat_tree *tree, size_t index, pid_t pid, pid_t tid)
 {
 	struct stat_space *space;
 	uint64_t areas;
-	ssize_t len;
 
 	if (index == STAT_NO_SPACE)
 		return false;
 	space = &tree->spaces[index];
 	space->pid = pid;
-	len = procfs_read(space->comm, sizeof(space->comm), "/proc/%d/comm", (int)pid);
-	if (len > 0)
-		space->comm[len - 1] = 0; /* the newline */
+	procfs_read_comm(space->comm, sizeof(space->comm), pid);
 	if (procfs_count_areas(tid, &areas) || !areas)
 		return false;
 	space->seen = true;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "ui/plain.h"
 #include "ui/terminal.h"
 
 #define MAX_COLUMNS 16
@@ -59,7 +60,7 @@ void table_cell(struct table *table, const char *format, ...)
 	if (len < 0)
 		table->lost = true;
 	else
-		table->cells[table->nr_cells++] = text;
+		table->cells[table->nr_cells++] = plain_text(text);
 }
 
 void table_count(struct table *table, uint64_t value)
@@ -92,7 +93,7 @@ static void print_cell(FILE *out, const char *text, size_t width, const struct c
 
 		if ((c & 0xc0) != 0x80 && !width--)
 			break;
-		fputc(c < 0x20 || c == 0x7f ? '?' : c, out);
+		fputc(c, out);
 		text++;
 	}
 	if (column->align == ALIGN_LEFT && !last)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ui/plain.h"
+
+#include <stddef.h>
+
+/* The bytes of the control character at @s: one of C0, DEL, or of C1 in UTF-8; 0 for all else. */
+static size_t control_length(const unsigned char *s)
+{
+	if (*s < 0x20 || *s == 0x7f)
+		return 1;
+	return *s == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0 ? 2 : 0;
+}
+
+char *plain_text(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from;) {
+		size_t control = control_length((const unsigned char *)from);
+
+		*to++ = control ? '?' : *from;
+		from += control ? control : 1;
+	}
+	*to = '\0';
+	return text;
+}
+
+void print_plain(const char *text, FILE *out)
+{
+	while (*text) {
+		size_t control = control_length((const unsigned char *)text);
+
+		fputc(control ? '?' : *text, out);
+		text += control ? control : 1;
+	}
+}
