@@ -37,6 +37,7 @@ int attach_ask(pid_t pid, bool yes, bool own_unasked, const char *doing)
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
 		return cmd_fail(EXIT_SEAM_FAILED, "--yes says that this is meant");
 	fputs("seam: go on? [y/N] ", stderr);
+	fflush(stderr);
 	if (!fgets(answer, sizeof(answer), stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
 		return cmd_fail(EXIT_SEAM_FAILED, "not done");
 	return 0;

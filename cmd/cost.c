@@ -203,8 +203,10 @@ static int measure(const struct options *options, FILE *out)
 	/* children would write again what stands in buffers */
 	fflush(NULL);
 	r = cost_measure(argv, &cost);
-	if (watched)
+	if (watched) {
 		fputs("\033[K", stderr);
+		fflush(stderr);
+	}
 	if (r)
 		return cmd_fail(EXIT_FAILED, "mappings cannot be measured: %s", strerror(-r));
 	file = save(options, &cost, path);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,12 +194,33 @@ static int fill_standard_streams(void)
 	return 0;
 }
 
+/*
+ * What ulimit -f forbids shall be told as an error of the file. A program that is run gets the signal's
+ * default back by its exec, which keeps no handlers.
+ */
+static void on_too_large(int signal)
+{
+	(void)signal;
+}
+
+static void handle_too_large(void)
+{
+	struct sigaction handle = { .sa_handler = on_too_large }, before;
+
+	if (!sigaction(SIGXFSZ, NULL, &before) && before.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &handle, NULL);
+}
+
 int main(int argc, char **argv)
 {
+	static char line[BUFSIZ];
 	int status;
 
 	if (fill_standard_streams())
 		return EXIT_SEAM_FAILED;
+	/* a line is whole, whoever else writes there: other seams of a make -j, or the program */
+	setvbuf(stderr, line, _IOLBF, sizeof(line));
+	handle_too_large();
 	status = run(argc, argv);
 	if (fflush(stdout) && status == EXIT_DONE)
 		return cmd_fail(EXIT_FAILED, "standard output: %s", strerror(errno));

@@ -158,6 +158,7 @@ static int parse_options(struct verify_options *options, int argc, char **argv)
 static void show_progress(uint64_t calls, uint64_t wanted)
 {
 	fprintf(stderr, "\r%3" PRIu64 " %%", wanted ? calls * 100 / wanted : 100);
+	fflush(stderr);
 }
 
 static int find_policy(struct verify_session *session)
@@ -225,8 +226,10 @@ static int verify(struct verify_session *session)
 	else
 		run_random(run, &run_options);
 	session->ns = clock_ns() - start;
-	if (run_options.progress)
+	if (run_options.progress) {
 		fputc('\r', stderr);
+		fflush(stderr);
+	}
 	if (run->failed[0])
 		cmd_fail(EXIT_SEAM_FAILED, "%s", run->failed);
 	status = verify_report(session, run);

@@ -44,7 +44,9 @@ void progress_step(struct progress *progress, uint64_t done)
 
 void progress_end(struct progress *progress)
 {
-	if (progress->shown_ns)
+	if (progress->shown_ns) {
 		fputs("\r\033[K", stderr);
+		fflush(stderr);
+	}
 	progress->shown_ns = 0;
 }
