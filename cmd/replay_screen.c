@@ -255,7 +255,7 @@ static int print_table(const struct replay_report *report, const struct replay_s
 		       FILE *out)
 {
 	const struct field *chosen[NR_FIELDS];
-	struct column columns[NR_FIELDS];
+	struct column columns[NR_FIELDS] = { 0 };
 	int nr = choose_fields(report, screen->fields, chosen);
 	struct table *table;
 

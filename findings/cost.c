@@ -30,7 +30,8 @@ static const char *value_of(const char *text, const char *key)
 	char quoted[64];
 	const char *at;
 
-	snprintf(quoted, sizeof(quoted), "\"%s\":", key);
+	if ((size_t)snprintf(quoted, sizeof(quoted), "\"%s\":", key) >= sizeof(quoted))
+		return NULL;
 	at = strstr(text, quoted);
 	return at ? at + strlen(quoted) + strspn(at + strlen(quoted), " ") : NULL;
 }
