@@ -123,6 +123,14 @@ static void drop_output(const struct options *options, const struct output *outp
 		rename(KEPT_OUTPUT, DEFAULT_OUTPUT);
 }
 
+/* Not a pipe, nor a device: what was written there can be read again. */
+static bool is_file(const struct output *output)
+{
+	struct stat st;
+
+	return !fstat(output->fd, &st) && S_ISREG(st.st_mode);
+}
+
 /* ---- the closing line ---- */
 
 #define REPLAYED_MAX (UINT64_C(16) << 20) /* bytes of a recording that take no time to speak of */
@@ -140,7 +148,7 @@ static void count_peak(const struct output *output, const struct trace_host *hos
 	struct trace_error error;
 	struct source source;
 
-	if (bytes > REPLAYED_MAX || output->fd == STDOUT_FILENO ||
+	if (bytes > REPLAYED_MAX || output->fd == STDOUT_FILENO || !is_file(output) ||
 	    !cmd_named_policy(host->release, &kernel.policy) || source_open(output->path, &source))
 		return;
 	if (!replay_run(&source, &options, &report, &error))
@@ -165,7 +173,7 @@ static void print_closing(const struct record_result *result, const struct outpu
 		counted(processes, result->processes, "process", "processes"),
 		counted(areas, result->areas_peak, "mapping", "mappings"), size_text(size, bytes),
 		output->path, time_text(cost, result->cpu_ns), percent);
-	if (output->fd == STDOUT_FILENO)
+	if (output->fd == STDOUT_FILENO || !is_file(output))
 		fputc('\n', stderr);
 	else if (!strcmp(output->path, DEFAULT_OUTPUT))
 		fputs("; next: seam report\n", stderr);

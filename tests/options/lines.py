@@ -42,6 +42,14 @@ with tempfile.TemporaryDirectory() as scratch:
                        ('stat', ('stat', 'true')), ('verify', ('verify', '--', 'true'))):
         seen = writes(*args)
         ok(seen and all(packet.endswith(b'\n') for packet in seen), f'{what}: whole lines', seen)
+    # a pipe with a name: what went there cannot be read again
+    pipe = os.path.join(scratch, 'pipe')
+    os.mkfifo(pipe)
+    with subprocess.Popen(['cat', pipe], stdout=subprocess.PIPE) as reader:
+        run = subprocess.run(['timeout', '-s', 'KILL', '20', SEAM, 'record', '-o', pipe, 'true'],
+                             capture_output=True, text=True)
+        ok(run.returncode == 0 and 'next:' not in run.stderr, 'record into a named pipe ends', run)
+        reader.kill()
     for args in (('show', '-o', out, str(os.getpid())), ('kernels', '-o', out)):
         run = limited(*args)
         ok(run.returncode == 1 and 'not written whole: File too large' in run.stderr,
