@@ -145,6 +145,8 @@ struct rec {
 	unsigned int nr_tasks, nr_waiting;
 	struct rec_status batch[REC_BATCH]; /* told, and not handled yet: [batch_at, nr_batch) */
 	unsigned int batch_at, nr_batch, nr_waits;
+	bool may_poll;	/* there is another processor for the tasks */
+	bool stop_near; /* a task was let into a call, or the last stop came soon */
 	uint32_t nr_spaces;
 	struct rec_held *held[REC_HELD_CHAINS];
 	bool no_kcmp, no_touches;
