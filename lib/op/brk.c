@@ -55,7 +55,7 @@ static int grow(struct seam_space *space, uint64_t old, uint64_t new)
 	struct cursor cursor;
 	int err;
 
-	if (new > space->user_end || !has_room(space, old, new))
+	if (new < old || new > space->user_end || !has_room(space, old, new))
 		return -SEAM_ENOMEM;
 	if (space->flags & SEAM_SPACE_READ_IMPLIES_EXEC)
 		attr.flags |= SEAM_VM_EXEC;
@@ -92,10 +92,9 @@ int linux_brk(struct seam_space *space, uint64_t addr, uint64_t *ret_brk)
 	int err = 0;
 
 	if (addr >= mm->start_brk && !exceeds_data(space, addr)) {
-		if (new > old)
-			err = grow(space, old, new);
-		else if (new < old)
-			err = shrink(space, new, old);
+		/* a break on the last page is rounded up to 0, and still no way down */
+		if (new != old)
+			err = addr > mm->brk ? grow(space, old, new) : shrink(space, new, old);
 		if (err == -SEAM_EALLOC)
 			return err;
 		if (!err)

@@ -36,6 +36,21 @@ static void moves(void)
 	seam_space_destroy(space);
 }
 
+/* Rounded up to whole pages it is 0: less than the break, and no wish to shrink. */
+static void last_page(const char *policy)
+{
+	struct seam_space *space = space_of(policy);
+	uint64_t found;
+
+	map(space, 4, 2, RW, 0);
+	seam_space_set_brk(space, AT(10), AT(10));
+	sets(space, 12, 12);
+	seam_space_brk(space, UINT64_MAX, &found);
+	ok(found == AT(12), "%s: a break on the last page is refused", policy);
+	holds(space, 0, "4-6rw 10-12rw", "and nothing is unmapped");
+	seam_space_destroy(space);
+}
+
 /* Memory right below the heap's start: the bss. */
 static void below(void)
 {
@@ -84,6 +99,8 @@ static void under_a_stack(void)
 int main(void)
 {
 	moves();
+	last_page("linux-6.18.44");
+	last_page("linux-2.6.24");
 	below();
 	limits();
 	under_a_stack();
