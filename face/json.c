@@ -155,11 +155,22 @@ void json_addr(struct json *json, const char *key, uint64_t addr)
 	fprintf(json->out, "\"0x%" PRIx64 "\"", addr);
 }
 
-void json_report(struct json *json, FILE *out, const char *kind)
+static void write_report(struct json *json, FILE *out, const char *kind, bool compact)
 {
 	json_begin(json, out);
+	json->compact = compact;
 	json_open(json, NULL, '{');
 	json_uint(json, "schema", 1);
 	json_string(json, "kind", kind);
 	json_string(json, "seam", SEAM_VERSION);
+}
+
+void json_report(struct json *json, FILE *out, const char *kind)
+{
+	write_report(json, out, kind, false);
+}
+
+void json_report_line(struct json *json, FILE *out, const char *kind)
+{
+	write_report(json, out, kind, true);
 }

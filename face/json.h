@@ -31,5 +31,7 @@ void json_vector(struct json *json, const char *key, uint32_t vector); /* "e8990
 void json_addr(struct json *json, const char *key, uint64_t addr);     /* "0x7f..." */
 /* Opens the top level: {"schema":1,"kind":KIND,"seam":VERSION, ... */
 void json_report(struct json *json, FILE *out, const char *kind);
+/* The same on one line: one of many reports. */
+void json_report_line(struct json *json, FILE *out, const char *kind);
 
 #endif

@@ -34,8 +34,10 @@ void top_json(const struct top *top, size_t nr, bool compact, FILE *out)
 {
 	struct json json;
 
-	json_report(&json, out, "top");
-	json.compact = compact;
+	if (compact)
+		json_report_line(&json, out, "top");
+	else
+		json_report(&json, out, "top");
 	json_string(&json, "source", top->source);
 	if (top->limit)
 		json_uint(&json, "limit", top->limit);

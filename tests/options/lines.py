@@ -3,6 +3,7 @@
 """lines.py SEAM: each line on standard error is written whole, so that seams beside each other do not
 tear one another's; what ulimit -f forbids is an error that is told, and the program gets its signal."""
 import fcntl
+import json
 import os
 import resource
 import signal
@@ -33,6 +34,15 @@ def limited(*args):
     return subprocess.run([SEAM, *args], capture_output=True, text=True, timeout=60, preexec_fn=lambda:
                           resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
 
+
+with subprocess.Popen([SEAM, 'top', '--json', '-n', '2', '-d', '0.1'], stdout=subprocess.PIPE) as top:
+    looks = [top.stdout.readline() for _ in range(3)]
+    top.kill()
+try:
+    kinds = [json.loads(look)['kind'] for look in looks]
+except ValueError:
+    kinds = []
+ok(kinds == ['top'] * 3, 'top --json: a look is a line', looks)
 
 with tempfile.TemporaryDirectory() as scratch:
     out = os.path.join(scratch, 'out')
