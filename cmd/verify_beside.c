@@ -191,10 +191,7 @@ static void print_json(const struct beside_run *run, FILE *out)
 	const struct verify_session *session = run->session;
 	struct json json;
 
-	json_report(&json, out, "verify");
-	json_string(&json, "kernel", session->policy.name);
-	json_vector(&json, "vector", seam_policy_vector(&session->policy));
-	json_string(&json, "release", session->host.release);
+	verify_json_begin(&json, session, out);
 	json_uint(&json, "calls", result->calls);
 	json_uint(&json, "checked", result->checked);
 	json_uint(&json, "undetermined", result->undetermined);

@@ -101,14 +101,19 @@ static void print_json_mismatch(struct json *json, const struct finding *finding
 	json_close(json, '}');
 }
 
+void verify_json_begin(struct json *json, const struct verify_session *session, FILE *out)
+{
+	json_report(json, out, "verify");
+	json_string(json, "kernel", session->policy.name);
+	json_vector(json, "vector", seam_policy_vector(&session->policy));
+	json_string(json, "release", session->host.release);
+}
+
 static void print_json(const struct verify_session *session, const struct run *run, FILE *out)
 {
 	struct json json;
 
-	json_report(&json, out, "verify");
-	json_string(&json, "kernel", session->policy.name);
-	json_vector(&json, "vector", seam_policy_vector(&session->policy));
-	json_string(&json, "release", session->host.release);
+	verify_json_begin(&json, session, out);
 	json_uint(&json, "calls", run->calls);
 	json_uint(&json, "checked", run->checked);
 	json_uint(&json, "undetermined", run->undetermined);
