@@ -242,20 +242,18 @@ static int finish(const struct options *options, const struct output *output,
 }
 
 /*
- * A closed pipe, or more than ulimit -f allows, is an error to tell; but the program shall not inherit
- * that these signals are ignored. Later on, the thread that writes has all signals blocked.
+ * A closed pipe is an error to tell; but the program shall not inherit that its signal is ignored.
+ * Later on, the thread that writes has all signals blocked.
  */
 static int open_writer(const struct output *output, const struct trace_host *host,
 		       struct data_writer **ret_writer)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, pipe_before, size_before;
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
 	int err;
 
-	sigaction(SIGPIPE, &ignore, &pipe_before);
-	sigaction(SIGXFSZ, &ignore, &size_before);
+	sigaction(SIGPIPE, &ignore, &before);
 	err = data_writer_open(output->fd, host, TICK_NS, ret_writer);
-	sigaction(SIGPIPE, &pipe_before, NULL);
-	sigaction(SIGXFSZ, &size_before, NULL);
+	sigaction(SIGPIPE, &before, NULL);
 	return err;
 }
 
