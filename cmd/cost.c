@@ -194,9 +194,8 @@ static int measure(const struct options *options, FILE *out)
 	char path[PATH_MAX];
 	const char *file;
 	struct cost cost;
-	int r;
-
 	bool watched = isatty(STDERR_FILENO);
+	int r;
 
 	if (watched)
 		fputs("measuring for some seconds...\r", stderr);

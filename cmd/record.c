@@ -186,8 +186,7 @@ static void print_closing(const struct record_result *result, const struct outpu
 	if (result->ambiguous)
 		fprintf(stderr,
 			"seam: %s overlapped others in one address space: in what order they came "
-			"is a "
-			"guess\n",
+			"is a guess\n",
 			counted(calls, result->ambiguous, "call", "calls"));
 }
 
@@ -323,8 +322,7 @@ const struct cmd cmd_record = {
 		"Interrupts end the program, not the recording. The file is good to its last block "
 		"whenever seam ends.\n"
 		"A setuid program runs without its rights under an unprivileged seam, which is "
-		"then "
-		"said. Programs that trace others cannot be recorded.\n"
+		"then said. Programs that trace others cannot be recorded.\n"
 		"The status is the program's own: 128 + N when signal N ended it, 126 not "
 		"executable, 127 not found, 125 when seam failed.",
 	.run = run_record,
