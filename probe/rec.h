@@ -301,7 +301,7 @@ int rec_maps_fd(const struct rec_task *task);
 void rec_identify(struct rec *rec, struct rec_task *task, struct rec_call *call);
 void rec_number_file(struct rec *rec, struct rec_task *task, struct rec_call *call, int64_t result);
 /* Gives back copies whose last area the call at its entry removes. */
-void rec_before_unmap(struct rec *rec, const struct rec_task *task, const struct rec_call *call);
+void rec_before_unmap(const struct rec_task *task, const struct rec_call *call);
 /* A call has ended: what is mapped where. */
 void rec_after_call(struct rec *rec, struct rec_task *task, const struct rec_call *call,
 		    int64_t result);

@@ -56,7 +56,7 @@ static void set_caller(struct rec *rec, struct rec_task *task)
 		number_name(rec, task, call);
 	if (call->kind == REC_CALL)
 		call->stack = rec_stack(rec, task);
-	rec_before_unmap(rec, task, call);
+	rec_before_unmap(task, call);
 	rec_ask_before(rec, task, call);
 	rec_tell_entry(rec, task, call);
 	call->entry_ns = clock_ns();

@@ -331,7 +331,7 @@ static void give_back_inside(const struct rec_ranges *files, uint64_t start, uin
 	}
 }
 
-void rec_before_unmap(struct rec *rec, const struct rec_task *task, const struct rec_call *call)
+void rec_before_unmap(const struct rec_task *task, const struct rec_call *call)
 {
 	const struct rec_ranges *files = &task->space->files;
 	const uint64_t *arg = call->arg;
