@@ -98,15 +98,21 @@ static void set_ticking(bool on)
 
 /* ---- what the other files need ---- */
 
+static void set_origin(struct event *event, const struct rec_task *task,
+		       const struct rec_space *space)
+{
+	event->space = space ? space->number : 0;
+	event->pid = (uint32_t)(task->process ? task->process->pid : task->tid);
+	event->tid = (uint32_t)task->tid;
+}
+
 void rec_write_in(struct rec *rec, const struct rec_task *task, const struct rec_space *space,
 		  struct event *event)
 {
 	const struct record_watcher *watcher = rec->options->watcher;
 	const struct record_stop stop = { rec, task };
 
-	event->space = space ? space->number : 0;
-	event->pid = (uint32_t)(task->process ? task->process->pid : task->tid);
-	event->tid = (uint32_t)task->tid;
+	set_origin(event, task, space);
 	if (!event->time_ns)
 		event->time_ns = clock_ns() - rec->began_ns;
 	if (rec->options->writer && data_write(rec->options->writer, event) &&
@@ -130,13 +136,11 @@ void rec_tell_entry(struct rec *rec, const struct rec_task *task, const struct r
 		.kind = EVENT_CALL,
 		.call = call->call,
 		.flags = call->flags | EVENT_NO_RESULT,
-		.space = task->space->number,
-		.pid = (uint32_t)(task->process ? task->process->pid : task->tid),
-		.tid = (uint32_t)task->tid,
 	};
 
 	if (call->kind != REC_CALL || !watcher || !watcher->before_call)
 		return;
+	set_origin(&event, task, task->space);
 	memcpy(event.arg, call->arg, sizeof(event.arg));
 	watcher->before_call(watcher->ctx, &event, &(struct record_stop) { rec, task });
 }
