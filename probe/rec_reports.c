@@ -2,7 +2,7 @@
 /*
  * The kernel's own reports of new mappings, held against the calls that were recorded. They are taken
  * at each stop of a call, so that a call's reports come before it ends; those that come while their
- * thread is in no call are changes that no call shows.
+ * thread is in no call are changes that no call shows. What did not fit is seen by the next checkpoint.
  */
 #include "probe/rec.h"
 #include "probe/rec_side.h"
@@ -63,7 +63,4 @@ void rec_take_reports(struct rec *rec)
 		else if (map.start < task->space->grown_to)
 			task->space->grown_to = map.start;
 	}
-	/* what did not fit is seen by the next checkpoint */
-	if (rec->side)
-		side_lost(rec->side);
 }

@@ -23,7 +23,6 @@ struct side {
 	struct ring *rings;
 	unsigned int nr_rings, at;
 	size_t page_size, ring_size;
-	uint64_t lost;
 	uint8_t record[RECORD_MAX];
 };
 
@@ -125,8 +124,7 @@ static bool take_map(const struct side *side, size_t size, struct side_map *ret_
 	if (size < sizeof(map) + sizeof(ret_map->time_ns))
 		return false;
 	memcpy(&map, side->record, sizeof(map));
-	*ret_map = (struct side_map) { .pid = (pid_t)map.pid,
-				       .tid = (pid_t)map.tid,
+	*ret_map = (struct side_map) { .tid = (pid_t)map.tid,
 				       .start = map.addr,
 				       .end = map.addr + map.len };
 	memcpy(&ret_map->time_ns, side->record + size - sizeof(ret_map->time_ns),
@@ -139,18 +137,11 @@ static bool take_record(struct side *side, struct ring *ring, uint64_t tail,
 			struct side_map *ret_map)
 {
 	struct perf_event_header header;
-	uint64_t lost;
-	bool is_map = false;
+	bool is_map;
 
 	copy_out(side, ring, tail, &header, sizeof(header));
 	copy_out(side, ring, tail, side->record, header.size);
-	if (header.type == PERF_RECORD_MMAP2) {
-		is_map = take_map(side, header.size, ret_map);
-	} else if (header.type == PERF_RECORD_LOST) {
-		/* header, id, number */
-		memcpy(&lost, side->record + sizeof(header) + sizeof(uint64_t), sizeof(lost));
-		side->lost += lost;
-	}
+	is_map = header.type == PERF_RECORD_MMAP2 && take_map(side, header.size, ret_map);
 	__atomic_store_n(&ring->page->data_tail, tail + header.size, __ATOMIC_RELEASE);
 	return is_map;
 }
@@ -173,12 +164,4 @@ bool side_next(struct side *side, struct side_map *ret_map)
 		side->at = (side->at + 1) % side->nr_rings;
 	}
 	return false;
-}
-
-uint64_t side_lost(struct side *side)
-{
-	uint64_t lost = side->lost;
-
-	side->lost = 0;
-	return lost;
 }

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 struct side_map {
-	pid_t pid, tid;
+	pid_t tid;
 	uint64_t start, end;
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 };
@@ -25,9 +25,7 @@ struct side;
 struct side *side_open(pid_t pid);
 void side_close(struct side *side);
 
-/* The next report that has come, in order of time as far as they have come. False: none. */
+/* A report that has come, each processor's in order. False: none. Nobody is told of what did not fit. */
 bool side_next(struct side *side, struct side_map *ret_map);
-/* Reports that did not fit; they are forgotten by the call. */
-uint64_t side_lost(struct side *side);
 
 #endif
