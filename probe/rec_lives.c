@@ -140,21 +140,13 @@ static pid_t status_number(pid_t tid, const char *key)
 	return (pid_t)value;
 }
 
-static struct rec_task *task_of_process(struct rec *rec, pid_t pid)
+/* @has_space: threads that are ending have left theirs already, and are passed over. */
+static struct rec_task *task_of_process(struct rec *rec, pid_t pid, bool has_space)
 {
 	for (unsigned int i = 0; i < REC_CHAINS; i++)
 		for (struct rec_task *task = rec->chains[i]; task; task = task->next)
-			if (task->process && task->process->pid == pid)
-				return task;
-	return NULL;
-}
-
-/* Threads that are ending have left their space already. */
-static struct rec_task *living_task_of_process(struct rec *rec, pid_t pid)
-{
-	for (unsigned int i = 0; i < REC_CHAINS; i++)
-		for (struct rec_task *task = rec->chains[i]; task; task = task->next)
-			if (task->process && task->process->pid == pid && task->space)
+			if (task->process && task->process->pid == pid &&
+			    (task->space || !has_space))
 				return task;
 	return NULL;
 }
@@ -162,8 +154,7 @@ static struct rec_task *living_task_of_process(struct rec *rec, pid_t pid)
 bool rec_place_thread(struct rec *rec, struct rec_task *task)
 {
 	pid_t pid = status_number(task->tid, "Tgid");
-	struct rec_task *sibling = pid && pid != task->tid ? living_task_of_process(rec, pid)
-							   : NULL;
+	struct rec_task *sibling = pid && pid != task->tid ? task_of_process(rec, pid, true) : NULL;
 
 	if (!sibling)
 		return false;
@@ -177,7 +168,7 @@ bool rec_place_thread(struct rec *rec, struct rec_task *task)
 static bool has_parent(struct rec *rec, const struct rec_task *child, uint64_t now_ns)
 {
 	return now_ns - child->waiting_ns < MUTE_PARENT_NS &&
-	       task_of_process(rec, status_number(child->tid, "PPid"));
+	       task_of_process(rec, status_number(child->tid, "PPid"), false);
 }
 
 void rec_take_orphans(struct rec *rec, uint64_t now_ns)
