@@ -70,7 +70,7 @@ int procfs_read_number(uint64_t *ret_value, const char *path)
 	return 0;
 }
 
-int procfs_field(const char *text, const char *key, uint64_t *ret_value)
+static int field(const char *text, const char *key, int base, uint64_t *ret_value)
 {
 	size_t len = strlen(key);
 
@@ -78,10 +78,20 @@ int procfs_field(const char *text, const char *key, uint64_t *ret_value)
 		text += *text == '\n';
 		if (strncmp(text, key, len) || text[len] != ':')
 			continue;
-		*ret_value = strtoull(text + len + 1, NULL, 10);
+		*ret_value = strtoull(text + len + 1, NULL, base);
 		return 1;
 	}
 	return 0;
+}
+
+int procfs_field(const char *text, const char *key, uint64_t *ret_value)
+{
+	return field(text, key, 10, ret_value);
+}
+
+int procfs_field_hex(const char *text, const char *key, uint64_t *ret_value)
+{
+	return field(text, key, 16, ret_value);
 }
 
 int procfs_count_areas(pid_t tid, uint64_t *ret_areas)

@@ -28,6 +28,8 @@ int procfs_read_number(uint64_t *ret_value, const char *path);
 
 /* The number behind "KEY:" in the text of /proc/PID/status or meminfo. 1 when it is there. */
 int procfs_field(const char *text, const char *key, uint64_t *ret_value);
+/* The same for one in hexadecimal digits, as sets of capabilities are. */
+int procfs_field_hex(const char *text, const char *key, uint64_t *ret_value);
 
 /*
  * The areas of the process or thread @tid as the kernel counts them: the lines of its maps without

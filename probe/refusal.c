@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,12 +29,12 @@ static bool is_dumpable(pid_t pid, uint64_t uid)
 	return stat(path, &st) || st.st_uid == uid;
 }
 
-/* "CapPrm:	00000000a80425fb" */
 static uint64_t permitted_capabilities(const char *status)
 {
-	const char *at = strstr(status, "\nCapPrm:");
+	uint64_t permitted = 0;
 
-	return at ? strtoull(at + 8, NULL, 16) : 0;
+	procfs_field_hex(status, "CapPrm", &permitted);
+	return permitted;
 }
 
 static bool has_more_capabilities(const char *status)

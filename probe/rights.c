@@ -21,15 +21,15 @@
 static bool lost_capabilities(const char *exe, const char *status)
 {
 	uint8_t caps[24];
-	uint64_t granted, bound;
-	const char *held = strstr(status, "\nCapPrm:"), *bounds = strstr(status, "\nCapBnd:");
+	uint64_t granted, bound, held;
 
-	if (getxattr(exe, "security.capability", caps, sizeof(caps)) < 20 || !held || !bounds)
+	if (getxattr(exe, "security.capability", caps, sizeof(caps)) < 20 ||
+	    !procfs_field_hex(status, "CapPrm", &held) ||
+	    !procfs_field_hex(status, "CapBnd", &bound))
 		return false;
 	granted = (uint64_t)caps[4] | (uint64_t)caps[5] << 8 | (uint64_t)caps[6] << 16 |
 		  (uint64_t)caps[7] << 24 | (uint64_t)caps[12] << 32 | (uint64_t)caps[13] << 40;
-	bound = strtoull(bounds + 8, NULL, 16);
-	return granted & bound & ~strtoull(held + 8, NULL, 16);
+	return granted & bound & ~held;
 }
 
 /* The effective id of a "Uid:" or "Gid:" line: the second number. */
@@ -82,14 +82,13 @@ uint32_t rights_to_memory(pid_t tid)
 		int capability;
 		uint32_t may;
 	} rights[] = { { 14, SEAM_MAY_IPC_LOCK }, { 17, SEAM_MAY_RAWIO }, { 21, SEAM_MAY_ADMIN } };
-	char text[4096], *at;
-	uint64_t effective;
+	char text[4096];
+	uint64_t effective = 0;
 	uint32_t may = 0;
 
 	if (procfs_read(text, sizeof(text), "/proc/%d/status", (int)tid) < 0)
 		return 0;
-	at = strstr(text, "CapEff:");
-	effective = at ? strtoull(at + 7, NULL, 16) : 0;
+	procfs_field_hex(text, "CapEff", &effective);
 	for (size_t i = 0; i < sizeof(rights) / sizeof(*rights); i++)
 		if (effective >> rights[i].capability & 1)
 			may |= rights[i].may;
