@@ -152,18 +152,13 @@ static struct beside_mismatch *add_mismatch(struct beside *beside, enum beside_w
 	return mismatch;
 }
 
-static void add_area_mismatch(struct beside *beside, enum beside_when when,
-			      const struct event *call, uint64_t number,
-			      const struct difference *difference)
+/* What hung on which memory was faulted is settled: the kernel has @told, or nobody can tell. */
+static void count_settled(struct beside *beside, bool told)
 {
-	struct beside_mismatch *mismatch = add_mismatch(beside, when, call, number);
-
-	if (!mismatch)
-		return;
-	memcpy(mismatch->expected, difference->expected, sizeof(mismatch->expected));
-	memcpy(mismatch->found, difference->found, sizeof(mismatch->found));
-	if (when == BESIDE_CALL)
-		mismatch->before = beside->history;
+	if (told)
+		beside->result.told++;
+	else
+		beside->result.undetermined++;
 }
 
 /* What the kernel itself has, with anon_vmas. False where that is not to be had. */
@@ -218,12 +213,6 @@ static int compare_reach(struct beside *beside, struct beside_mm *mm,
 		r = compare_with_room(beside, mm, space, start ? start - 1 : 0, end + 1, ret);
 	}
 	return r;
-}
-
-static struct replay_difference *differences(struct beside *beside, unsigned int *ret_nr)
-{
-	*ret_nr = beside->report.nr_first;
-	return beside->report.first;
 }
 
 static uint64_t stack_pages_of(const struct seam_space *space)
@@ -329,10 +318,7 @@ static int was_faulted(struct beside *beside, struct seam_space *space, pid_t ti
 	}
 	if (seam_space_adopt(space, &area) == -SEAM_EALLOC)
 		return -ENOMEM;
-	if (told)
-		beside->result.told++;
-	else
-		beside->result.undetermined++;
+	count_settled(beside, told);
 	return 1;
 }
 
@@ -343,10 +329,8 @@ static int was_faulted(struct beside *beside, struct seam_space *space, pid_t ti
 static void name_changes(struct beside *beside, enum beside_when when, uint32_t space,
 			 const struct event *call, uint64_t number, pid_t tid)
 {
-	unsigned int nr;
-	struct replay_difference *difference = differences(beside, &nr);
-
-	for (; nr--; difference++) {
+	for (unsigned int i = 0; i < beside->report.nr_first; i++) {
+		const struct replay_difference *difference = &beside->report.first[i];
 		struct unasked unasked = {
 			.before = difference->has_model ? &difference->model : NULL,
 			.after = difference->has_truth ? &difference->truth : NULL,
@@ -460,35 +444,34 @@ static int search(struct check *check)
 			   &beside->next_anon, fits, check);
 	if (check->kernel)
 		snapshot_free(&kernel);
-	if (r == 1 && check->kernel)
-		beside->result.told++;
-	else if (r == 1)
-		beside->result.undetermined++;
-	if (r == 1)
+	if (r == 1) {
+		count_settled(beside, check->kernel);
 		return 1;
+	}
 	check->difference = difference;
 	check->outcome = outcome;
 	return r ? -ENOMEM : 0;
 }
 
+/* @same: the result is, so it is areas that differ. */
 static void note_mismatch(struct check *check, bool same)
 {
 	struct op op = { .call = check->call->call };
 	struct outcome expected = { .result = check->outcome.result };
 	struct outcome found = { .result = check->call->result };
-	struct beside_mismatch *mismatch;
+	struct beside_mismatch *mismatch =
+		add_mismatch(check->beside, BESIDE_CALL, check->call, check->mm->last_number);
 
-	if (same) {
-		add_area_mismatch(check->beside, BESIDE_CALL, check->call, check->mm->last_number,
-				  &check->difference);
-		return;
-	}
-	mismatch = add_mismatch(check->beside, BESIDE_CALL, check->call, check->mm->last_number);
 	if (!mismatch)
 		return;
-	outcome_text(mismatch->expected, &op, &expected);
-	outcome_text(mismatch->found, &op, &found);
 	mismatch->before = check->beside->history;
+	if (same) {
+		memcpy(mismatch->expected, check->difference.expected, sizeof(mismatch->expected));
+		memcpy(mismatch->found, check->difference.found, sizeof(mismatch->found));
+	} else {
+		outcome_text(mismatch->expected, &op, &expected);
+		outcome_text(mismatch->found, &op, &found);
+	}
 }
 
 static void judge(struct check *check, const struct record_stop *stop)
@@ -678,8 +661,7 @@ static void take_whole(struct beside *beside, const struct event *truth)
 static void take_change(struct beside *beside, const struct event *change)
 {
 	struct beside_mm *mm = mm_of(beside, change->space);
-	unsigned int nr;
-	struct replay_difference *difference;
+	const struct replay_difference *difference = beside->report.first;
 	int r;
 
 	if (!mm)
@@ -691,7 +673,6 @@ static void take_change(struct beside *beside, const struct event *change)
 		name_changes(beside, BESIDE_BETWEEN, change->space, &mm->last, mm->last_number,
 			     (pid_t)change->tid);
 	} else if (r > 0) {
-		difference = differences(beside, &nr);
 		count_change(beside, change->text,
 			     difference->has_truth ? &difference->truth : &difference->model);
 	}
