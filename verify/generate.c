@@ -2,12 +2,9 @@
 #include "verify/generate.h"
 
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/shm.h>
 
 #include <seam/ops.h>
 
-#include "probe/uapi.h"
 #include "verify/admit.h"
 #include "verify/chance.h"
 #include "verify/rare.h"

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "probe/launch.h"
+
 #define MAX_ARGS 64
 #define SIGN_OF_LIFE_MS 5000
 
@@ -86,7 +88,7 @@ static int exit_status(pid_t pid)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return 125;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return launch_status(status);
 }
 
 static int run_command(char **args)

@@ -4,7 +4,8 @@
  * runs there, and what comes back.
  *
  * The two ends talk over the serial line, a line at a time, so that what the kernel prints between
- * does no harm: "@|" output ("@>": the line goes on), "@!" messages, "@." a sign of life, "@= STATUS" the end of one run.
+ * does no harm: "@|" output ("@>": the line goes on), "@!" messages, "@." a sign of life, "@= STATUS"
+ * the end of one run, "@@" the end of all.
  */
 #ifndef VERIFY_GUEST_H
 #define VERIFY_GUEST_H

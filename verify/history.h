@@ -33,8 +33,9 @@ void history_keep(struct history *history, const struct seam_space *space,
 
 /*
  * Tries other histories of the areas around @call, if they are @max_open at most, the least changes
- * first, until @fits, which makes the call anew and compares, is content. Then the space is as that left it. *next_anon: numbers for
- * identities that nobody else has. 1 found, 0 none: the space is as before the call, -SEAM_EALLOC.
+ * first, until @fits, which makes the call anew and compares, is content. Then the space is as that
+ * left it. *next_anon: numbers for identities that nobody else has. 1 found, 0 none: the space is as
+ * before the call, -SEAM_EALLOC.
  */
 int history_search(const struct history *history, const struct event *call, unsigned int max_open,
 		   struct seam_space *space, uint32_t *next_anon, bool (*fits)(void *ctx),

@@ -3,7 +3,7 @@
 
 #include <seam/ops.h>
 
-#define PR_SET_VMA 0x53564d41
+#include "probe/uapi.h"
 
 static void add(struct reach *reach, const struct seam_space *space, uint64_t start, uint64_t len)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "trace/grow.h"
+#include "trace/scan.h"
 
 /* Operations as the script counts them: an exit is one, though its event is no call. */
 struct reading {
@@ -114,7 +115,7 @@ static const char *next_line(const char *at)
 
 static bool begins_script(const char *line)
 {
-	return !strncmp(line, "== ", 3);
+	return begins_with(line, "== ");
 }
 
 /* The name behind "== ", made a string of its own. */

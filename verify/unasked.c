@@ -6,17 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/scan.h"
+
 #define UFFD_FLAGS (SEAM_VM_UFFD_MISSING | SEAM_VM_UFFD_WP | SEAM_VM_UFFD_MINOR)
 /* What io_uring's IORING_OP_MADVISE and process_madvise may set or take away. */
 #define ADVICE_FLAGS                                                                               \
 	(SEAM_VM_SEQ_READ | SEAM_VM_RAND_READ | SEAM_VM_DONTCOPY | SEAM_VM_WIPEONFORK |            \
 	 SEAM_VM_DONTDUMP | SEAM_VM_HUGEPAGE | SEAM_VM_NOHUGEPAGE | SEAM_VM_MERGEABLE |            \
 	 SEAM_VM_MAYBE_GUARD)
-
-static bool begins(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
 
 static bool has_file_like(pid_t tid, const char *name)
 {
@@ -31,7 +28,7 @@ static bool has_file_like(pid_t tid, const char *name)
 		ssize_t len = readlinkat(dirfd(fds), entry->d_name, link, sizeof(link) - 1);
 
 		link[len > 0 ? len : 0] = 0;
-		found = begins(link, name);
+		found = begins_with(link, name);
 	}
 	if (fds)
 		closedir(fds);
@@ -43,12 +40,13 @@ static const char *name_by_file(const struct unasked *unasked)
 {
 	const char *path = unasked->file ? unasked->file->path : "";
 
-	if (begins(path, "/[aio]"))
+	if (begins_with(path, "/[aio]"))
 		return "asynchronous I/O (io_setup)";
-	if (begins(path, "anon_inode:[io_uring]"))
+	if (begins_with(path, "anon_inode:[io_uring]"))
 		return "io_uring";
-	if (begins(path, "anon_inode:") ||
-	    (begins(path, "/dev/") && !begins(path, "/dev/shm/") && !begins(path, "/dev/zero")))
+	if (begins_with(path, "anon_inode:") ||
+	    (begins_with(path, "/dev/") && !begins_with(path, "/dev/shm/") &&
+	     !begins_with(path, "/dev/zero")))
 		return "a driver";
 	return NULL;
 }
