@@ -175,16 +175,25 @@ static int read_block(struct data_reader *reader, const struct block_header *hea
 	return 1;
 }
 
-int reader_next_block(struct data_reader *reader, struct trace_error *error)
+/* Reads blocks until one has events. 1; 0: there is none, -EINVAL, -ENOMEM. */
+static int find_events(struct data_reader *reader, struct trace_error *error)
 {
 	struct block_header header;
 	int ret = 0;
 
-	reader->cursor = reader->end = NULL;
 	while (!ret && reader->at < reader->size && find_block(reader, &header)) {
 		ret = read_block(reader, &header, error);
 		reader->at += header.header_size + header.stored;
 	}
+	return ret;
+}
+
+int reader_next_block(struct data_reader *reader, struct trace_error *error)
+{
+	int ret;
+
+	reader->cursor = reader->end = NULL;
+	ret = find_events(reader, error);
 	if (!ret)
 		note_end(reader);
 	return ret;
@@ -218,19 +227,14 @@ static int read_file_header(struct data_reader *reader, struct trace_error *erro
 /* What the file says of its host is known before the first event: up to the first block of events. */
 static int read_head(struct data_reader *reader, struct trace_error *error)
 {
-	struct block_header header;
-	int ret = 0;
+	size_t first = reader->at;
+	int ret = find_events(reader, error);
 
-	if (!find_block(reader, &header) && !is_cut(reader))
+	if (!ret && reader->at == first && !is_cut(reader))
 		return trace_fail(
 			error, 0,
 			"damaged in its first block, whose checksum is wrong: nothing of it "
 			"can be read");
-
-	while (!ret && reader->at < reader->size && find_block(reader, &header)) {
-		ret = read_block(reader, &header, error);
-		reader->at += header.header_size + header.stored;
-	}
 	return ret < 0 ? ret : 0;
 }
 
