@@ -249,7 +249,7 @@ static bool clone_flags(const char *at, const char *end, uint64_t *ret_flags)
 static uint32_t result_pid(const char *at, const char *end)
 {
 	const char *equals = end;
-	uint64_t pid;
+	uint64_t pid = 0;
 
 	while ((equals = find_last(at, equals, '='))) {
 		const char *p = equals + 1;
