@@ -18,6 +18,7 @@
 #include "probe/limits.h"
 #include "probe/procfs.h"
 #include "probe/rights.h"
+#include "trace/range.h"
 
 #define PAGE_SIZE UINT64_C(4096)
 #define USER_END_4_LEVEL ((UINT64_C(1) << 47) - PAGE_SIZE)
@@ -117,10 +118,6 @@ struct base_answer {
 };
 
 #define MAX_RUN 256
-
-struct range {
-	uint64_t start, end;
-};
 
 /* The touching areas from @addr upward; their number. */
 static int read_run(uint64_t addr, struct range *run)

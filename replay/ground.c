@@ -7,14 +7,14 @@
 #define LOST 1 /* no distance */
 #define FREED 2
 
-static uint64_t distance(const struct range *range)
+static uint64_t distance(const struct valued_range *range)
 {
 	return range->value & ~(uint64_t)FREED;
 }
 
 bool ground_next_recorded(struct ground *ground, uint64_t start, uint64_t end, struct piece *ret)
 {
-	struct range range;
+	struct valued_range range;
 
 	if (start >= end)
 		return false;
@@ -37,7 +37,7 @@ bool ground_next_recorded(struct ground *ground, uint64_t start, uint64_t end, s
 
 bool ground_next(struct ground *ground, uint64_t start, uint64_t end, struct piece *ret)
 {
-	struct range range;
+	struct valued_range range;
 
 	if (!ground_next_recorded(ground, start, end, ret))
 		return false;
@@ -56,14 +56,14 @@ bool ground_next(struct ground *ground, uint64_t start, uint64_t end, struct pie
 
 bool ground_is_taken(struct ground *ground, uint64_t start, uint64_t end)
 {
-	struct range range;
+	struct valued_range range;
 
 	return range_map_find(&ground->taken, start, &range) && range.start < end;
 }
 
 uint64_t ground_translate(struct ground *ground, uint64_t addr)
 {
-	struct range range;
+	struct valued_range range;
 
 	if (!range_map_find(&ground->moved, addr, &range) || range.start > addr ||
 	    range.value == LOST)

@@ -39,7 +39,7 @@ static int install(struct call *call, uint64_t at, uint64_t len)
 static void remove_markers(struct call *call, uint64_t at, uint64_t len)
 {
 	struct range_map *guards = &call->mm->guards;
-	struct range range;
+	struct valued_range range;
 
 	if (!range_map_find(guards, at, &range) || range.start >= at + len)
 		return;

@@ -14,7 +14,7 @@
 
 struct range_leaf {
 	unsigned int nr;
-	struct range ranges[LEAF_RANGES];
+	struct valued_range ranges[LEAF_RANGES];
 };
 
 struct position {
@@ -55,7 +55,7 @@ static size_t find_leaf(const struct range_map *map, uint64_t addr)
  */
 static unsigned int find_slot(const struct range_leaf *leaf, uint64_t addr, unsigned int likely)
 {
-	const struct range *ranges = leaf->ranges;
+	const struct valued_range *ranges = leaf->ranges;
 	unsigned int slot = 0, end;
 
 	if (likely < leaf->nr && ranges[likely].end > addr &&
@@ -82,7 +82,7 @@ static bool find(struct range_map *map, uint64_t addr, struct position *ret)
 	return true;
 }
 
-static struct range *range_at(const struct range_map *map, const struct position *at)
+static struct valued_range *range_at(const struct range_map *map, const struct position *at)
 {
 	return &map->leaves[at->leaf]->ranges[at->slot];
 }
@@ -160,7 +160,7 @@ static int make_room(struct range_map *map, struct position *at)
 	else
 		keep = LEAF_RANGES / 2;
 	upper->nr = LEAF_RANGES - keep; /* it was full */
-	memcpy(upper->ranges, &leaf->ranges[keep], upper->nr * sizeof(struct range));
+	memcpy(upper->ranges, &leaf->ranges[keep], upper->nr * sizeof(struct valued_range));
 	leaf->nr = keep;
 	if (at->slot > keep) {
 		at->leaf++;
@@ -170,7 +170,7 @@ static int make_room(struct range_map *map, struct position *at)
 }
 
 /* Puts a range in before the one that stands at @at. */
-static int insert(struct range_map *map, struct position *at, const struct range *range)
+static int insert(struct range_map *map, struct position *at, const struct valued_range *range)
 {
 	struct range_leaf *leaf;
 
@@ -189,7 +189,8 @@ static int insert(struct range_map *map, struct position *at, const struct range
 /* Takes out the ranges [first, end) of a leaf. */
 static void take_out(struct range_leaf *leaf, unsigned int first, unsigned int end)
 {
-	memmove(&leaf->ranges[first], &leaf->ranges[end], (leaf->nr - end) * sizeof(struct range));
+	memmove(&leaf->ranges[first], &leaf->ranges[end],
+		(leaf->nr - end) * sizeof(struct valued_range));
 	leaf->nr -= end - first;
 }
 
@@ -211,7 +212,7 @@ static void remove_slots(struct range_map *map, size_t at, unsigned int first, u
 	drop_if_empty(map, at);
 }
 
-bool range_map_find(struct range_map *map, uint64_t addr, struct range *ret_range)
+bool range_map_find(struct range_map *map, uint64_t addr, struct valued_range *ret_range)
 {
 	struct position at;
 
@@ -225,8 +226,8 @@ bool range_map_find(struct range_map *map, uint64_t addr, struct range *ret_rang
 static int punch(struct range_map *map, const struct position *at, uint64_t start, uint64_t end)
 {
 	struct position above = { .leaf = at->leaf, .slot = at->slot + 1 };
-	struct range *range = range_at(map, at);
-	struct range upper = { .start = end, .end = range->end, .value = range->value };
+	struct valued_range *range = range_at(map, at);
+	struct valued_range upper = { .start = end, .end = range->end, .value = range->value };
 
 	range->end = start;
 	if (!insert(map, &above, &upper))
@@ -241,7 +242,7 @@ static int punch(struct range_map *map, const struct position *at, uint64_t star
  */
 static bool clear_from(struct range_map *map, struct position *at, uint64_t start, uint64_t end)
 {
-	struct range *range = range_at(map, at);
+	struct valued_range *range = range_at(map, at);
 	struct range_leaf *leaf;
 	unsigned int slot;
 
@@ -293,7 +294,7 @@ static struct position behind_all(const struct range_map *map)
 /* Joins the range at @at with touching neighbours of its value. */
 static void join(struct range_map *map, struct position at)
 {
-	struct range *range = range_at(map, &at);
+	struct valued_range *range = range_at(map, &at);
 	struct position near = at;
 
 	if (step_forward(map, &near) && range_at(map, &near)->start == range->end &&
@@ -312,9 +313,10 @@ static void join(struct range_map *map, struct position at)
 }
 
 /* Puts in a range before the one at @at, where @above says that there is one; or into a neighbour. */
-static int put(struct range_map *map, struct position at, bool above, const struct range *range)
+static int put(struct range_map *map, struct position at, bool above,
+	       const struct valued_range *range)
 {
-	struct range *next = above ? range_at(map, &at) : NULL, *below = NULL;
+	struct valued_range *next = above ? range_at(map, &at) : NULL, *below = NULL;
 	struct position near = at;
 
 	if (step_back(map, &near))
@@ -334,7 +336,7 @@ static int put(struct range_map *map, struct position at, bool above, const stru
 
 int range_map_set(struct range_map *map, uint64_t start, uint64_t end, uint64_t value)
 {
-	struct range range = { .start = start, .end = end, .value = value };
+	struct valued_range range = { .start = start, .end = end, .value = value };
 	struct position at;
 	bool above;
 
@@ -342,7 +344,7 @@ int range_map_set(struct range_map *map, uint64_t start, uint64_t end, uint64_t 
 		return 0;
 	above = find(map, start, &at);
 	if (above && range_at(map, &at)->start < end) {
-		const struct range *old = range_at(map, &at);
+		const struct valued_range *old = range_at(map, &at);
 
 		if (old->start == start && old->end == end) {
 			range_at(map, &at)->value = value;
@@ -365,7 +367,7 @@ int range_map_set(struct range_map *map, uint64_t start, uint64_t end, uint64_t 
 int range_map_move(struct range_map *map, uint64_t from, uint64_t len, uint64_t to)
 {
 	struct range_map part = { 0 };
-	struct range range;
+	struct valued_range range;
 	uint64_t at = from, end = from + len;
 	int err = 0;
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct range {
+struct valued_range {
 	uint64_t start, end; /* [start, end) */
 	uint64_t value;
 };
@@ -31,7 +31,7 @@ static inline bool range_map_is_empty(const struct range_map *map)
 }
 
 /* The first range that ends behind @addr: the one that holds it, or the next one up. */
-bool range_map_find(struct range_map *map, uint64_t addr, struct range *ret_range);
+bool range_map_find(struct range_map *map, uint64_t addr, struct valued_range *ret_range);
 /* [start, end) gets @value, whatever it had. -ENOMEM: nothing has changed, or it has no value. */
 int range_map_set(struct range_map *map, uint64_t start, uint64_t end, uint64_t value);
 /* [start, end) has no value any more. -ENOMEM: nothing has changed. */

@@ -68,7 +68,7 @@ static void touch_writable(struct call *call, uint64_t start, uint64_t end)
 
 void touch_after_protect(struct call *call, uint64_t at, uint64_t len)
 {
-	struct range range;
+	struct valued_range range;
 	uint64_t end = at + len;
 
 	while (at < end && range_map_find(&call->mm->untouched, at, &range) && range.start < end) {

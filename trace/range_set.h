@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "trace/range.h"
+
 #define RANGE_SET_LEVELS 16
 
 struct range_node;
@@ -18,10 +20,6 @@ struct range_set {
 	struct range_node *head[RANGE_SET_LEVELS];
 	uint32_t random; /* the state of the coin that gives levels */
 	uint32_t nr;	 /* ranges */
-};
-
-struct range {
-	uint64_t start, end;
 };
 
 /* [start, end) belongs to the set from now on. -ENOMEM leaves a set that lacks some of it. */

@@ -13,8 +13,7 @@ static void add(struct reach *reach, const struct seam_space *space, uint64_t st
 	start &= ~mask;
 	if (start >= end)
 		return; /* empty, or it wraps: no such call changes a map */
-	reach->range[reach->nr].start = start;
-	reach->range[reach->nr++].end = end;
+	reach->range[reach->nr++] = (struct range) { start, end };
 }
 
 static bool has_place(const struct event *call)

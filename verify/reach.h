@@ -6,15 +6,14 @@
 #include <seam/space.h>
 
 #include "trace/event.h"
+#include "trace/range.h"
 
 #define REACH_MAX 2 /* mremap has two */
 
 struct reach {
 	bool all; /* the whole map */
 	unsigned int nr;
-	struct {
-		uint64_t start, end; /* whole pages */
-	} range[REACH_MAX];
+	struct range range[REACH_MAX]; /* whole pages */
 };
 
 /*

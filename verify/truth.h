@@ -9,8 +9,8 @@
 #ifndef VERIFY_TRUTH_H
 #define VERIFY_TRUTH_H
 
+#include "trace/range.h"
 #include "verify/compare.h"
-#include "verify/range.h"
 
 #define TRUTH_AREAS 8192
 

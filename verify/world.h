@@ -12,10 +12,10 @@
 #define VERIFY_WORLD_H
 
 #include "probe/host.h"
+#include "trace/range.h"
 #include "verify/compare.h"
 #include "verify/model.h"
 #include "verify/pool.h"
-#include "verify/range.h"
 #include "verify/real.h"
 #include "verify/truth.h"
 

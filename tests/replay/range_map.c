@@ -16,7 +16,7 @@ static uint64_t pages[PAGES];
 /* Order, maximal ranges, and the value of each page. */
 static bool same(struct range_map *map)
 {
-	struct range range = { 0 }, before = { 0 };
+	struct valued_range range = { 0 }, before = { 0 };
 	uint64_t at = 0, page = 0;
 
 	while (range_map_find(map, at, &range)) {
@@ -67,7 +67,7 @@ static void test_random(uint64_t longest, uint64_t values)
 	   (unsigned long long)values);
 	range_map_free(&map);
 	range_map_free(&copy);
-	ok(range_map_is_empty(&map) && !range_map_find(&map, 0, &(struct range) { 0 }),
+	ok(range_map_is_empty(&map) && !range_map_find(&map, 0, &(struct valued_range) { 0 }),
 	   "empty when freed");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* verify/range.h - addresses [start, end). */
-#ifndef VERIFY_RANGE_H
-#define VERIFY_RANGE_H
+/* trace/range.h - addresses [start, end). */
+#ifndef TRACE_RANGE_H
+#define TRACE_RANGE_H
 
 #include <stdint.h>
 
