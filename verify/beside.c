@@ -207,11 +207,9 @@ static int compare_reach(struct beside *beside, struct beside_mm *mm,
 
 	if (reach->all)
 		return compare_with_room(beside, mm, space, 0, UINT64_MAX, ret);
-	for (unsigned int i = 0; !r && i < reach->nr; i++) {
-		uint64_t start = reach->range[i].start, end = reach->range[i].end;
-
-		r = compare_with_room(beside, mm, space, start ? start - 1 : 0, end + 1, ret);
-	}
+	for (unsigned int i = 0; !r && i < reach->nr; i++)
+		r = compare_with_room(beside, mm, space, reach_below(&reach->range[i]),
+				      reach->range[i].end + 1, ret);
 	return r;
 }
 
@@ -552,13 +550,11 @@ static bool has_neighbours(const struct seam_space *space, const struct reach *r
 	struct seam_area area;
 
 	for (unsigned int i = 0; i < reach->nr; i++) {
-		uint64_t at = reach->range[i].start ? reach->range[i].start - 1 : 0;
+		uint64_t at = reach_below(&reach->range[i]);
 
-		while (seam_area_find(space, at, &area) && area.start <= reach->range[i].end) {
+		while (reach_next(&reach->range[i], space, &at, &area))
 			if (!(area.flags & SEAM_VM_MAYSHARE) && ++nr > 1)
 				return true;
-			at = area.end;
-		}
 	}
 	return false;
 }

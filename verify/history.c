@@ -13,15 +13,13 @@ static bool is_kept(const struct history *history, uint64_t start)
 	return false;
 }
 
-/* The areas in [start, end) and those that touch it. */
-static void keep_range(struct history *history, const struct seam_space *space, uint64_t start,
-		       uint64_t end)
+static void keep_range(struct history *history, const struct seam_space *space,
+		       const struct range *range)
 {
-	uint64_t at = start ? start - 1 : 0;
+	uint64_t at = reach_below(range);
 	struct seam_area area;
 
-	while (seam_area_find(space, at, &area) && area.start <= end) {
-		at = area.end;
+	while (reach_next(range, space, &at, &area)) {
 		if (is_kept(history, area.start))
 			continue;
 		if (history->nr == HISTORY_AREAS) {
@@ -41,7 +39,7 @@ void history_keep(struct history *history, const struct seam_space *space,
 	history->start_brk = seam_space_get_start_brk(space);
 	history->brk = seam_space_get_brk(space);
 	for (unsigned int i = 0; i < reach->nr; i++)
-		keep_range(history, space, reach->range[i].start, reach->range[i].end);
+		keep_range(history, space, &reach->range[i]);
 }
 
 static int adopt_all(const struct history *history, struct seam_space *space,

@@ -47,10 +47,9 @@ bool kernel_anon_agrees(const struct seam_space *space, const struct snapshot *s
 	struct seam_area area;
 
 	for (unsigned int i = 0; i < reach->nr; i++) {
-		uint64_t at = reach->range[i].start ? reach->range[i].start - 1 : 0;
+		uint64_t at = reach_below(&reach->range[i]);
 
-		for (; seam_area_find(space, at, &area) && area.start <= reach->range[i].end;
-		     at = area.end) {
+		while (reach_next(&reach->range[i], space, &at, &area)) {
 			const struct seam_area *like = kernel_anon_find(snapshot, &area);
 
 			if (!like || pairs.nr == MAX_COMPARED)

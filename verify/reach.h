@@ -22,4 +22,23 @@ struct reach {
  */
 void reach_of(const struct event *call, const struct seam_space *space, struct reach *ret_reach);
 
+/* An address just below a range: what holds it touches the range. */
+static inline uint64_t reach_below(const struct range *range)
+{
+	return range->start ? range->start - 1 : 0;
+}
+
+/* The areas of a range and those beside it, in order. *at: reach_below at first. False: no more. */
+static inline bool reach_next(const struct range *range, const struct seam_space *space,
+			      uint64_t *at, struct seam_area *ret_area)
+{
+	struct seam_area area;
+
+	if (!seam_area_find(space, *at, &area) || area.start > range->end)
+		return false;
+	*at = area.end;
+	*ret_area = area;
+	return true;
+}
+
 #endif
