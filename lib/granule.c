@@ -90,19 +90,18 @@ SEAM_EXPORT int seam_granule_next(const struct seam_space *space, uint64_t *at, 
 				  uint32_t what, struct seam_granule *ret_granule)
 {
 	struct seam_granule granule;
-	uint64_t from = granule_start(space, *at), border;
+	uint64_t next = *at, border;
 
-	while (from < end && next_border(space, from, &border) &&
+	while (next < end && next_border(space, granule_start(space, next), &border) &&
 	       granule_start(space, border) < end) {
 		seam_granule_at(space, border, &granule);
-		from = granule.end;
+		/* the last one of all addresses ends at 0 */
+		next = granule.end ? granule.end : UINT64_MAX;
 		if (granule.differ & what) {
 			*ret_granule = granule;
-			*at = from;
+			*at = next;
 			return 1;
 		}
-		if (!from) /* the last one of all addresses */
-			break;
 	}
 	return 0;
 }

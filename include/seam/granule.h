@@ -29,7 +29,7 @@ extern "C" {
 #define SEAM_GRANULE_MIXED (SEAM_GRANULE_HOLE | SEAM_GRANULE_PROT)
 
 struct seam_granule {
-	uint64_t start, end; /* the host's page */
+	uint64_t start, end; /* the host's page; an end at 2^64 is 0 */
 	uint64_t mapped;     /* bytes of it that are mapped */
 	uint32_t differ;     /* SEAM_GRANULE_* */
 	uint32_t prot_any;   /* SEAM_PROT_* that some mapped page has */

@@ -165,6 +165,35 @@ static void edges(void)
 	ok(seam_space_create(&options, &space) == -SEAM_EINVAL, "pages beyond 64 KiB");
 }
 
+/* The last granule of all addresses ends at 2^64, which is told as 0; a walk ends there too. */
+static void top_of_addresses(void)
+{
+	struct seam_space_options options = space_options("plain");
+	uint64_t start = UINT64_C(0xffffffffffff0000), at, found = 0;
+	struct seam_mmap args = { .addr = start, .len = PAGE, .prot = RW, .flags = ANON | FIXED };
+	struct seam_granule g;
+	struct seam_space *space;
+
+	options.host_page_shift = 16;
+	options.user_end = UINT64_C(0) - PAGE;
+	space = space_new(&options);
+	seam_space_mmap(space, &args, &at);
+	args.addr += PAGE;
+	args.prot = R;
+	seam_space_mmap(space, &args, &at);
+	seam_granule_at(space, start, &g);
+	ok(g.start == start && !g.end && g.mapped == 2 * PAGE && g.areas == 2,
+	   "the last granule of all addresses");
+	at = 0;
+	while (found < 9 && seam_granule_next(space, &at, UINT64_MAX, SEAM_GRANULE_MIXED, &g))
+		found++;
+	ok(found == 1 && g.start == start, "a walk finds it once: %u", (unsigned int)found);
+	at = 0;
+	ok(!seam_granule_next(space, &at, UINT64_MAX, SEAM_GRANULE_FILE, &g),
+	   "or passes it and ends");
+	seam_space_destroy(space);
+}
+
 /* The layout follows the page: what it places is aligned to it, up to the top of user space. */
 static void placed(uint32_t page_shift, enum seam_arch arch)
 {
@@ -192,6 +221,7 @@ static void placed(uint32_t page_shift, enum seam_arch arch)
 int main(void)
 {
 	edges();
+	top_of_addresses();
 	against_pages(12, 12);
 	against_pages(12, 14);
 	against_pages(12, 16);
