@@ -30,6 +30,8 @@ def check_option(verb, letter, name, value):
     flag = not value or ' ' in value  # "--diff A B" takes operands
     if flag:
         refused(verb, [f'--{name}=1'], f'--{name} takes no value', f'--{name} with a value')
+        if letter:
+            refused(verb, [f'-{letter}Z'], 'no option -Z', f'a letter that there is not behind -{letter}')
         return
     refused(verb, [f'--{name}'], f'--{name}: .+ expected', f'--{name} without a value')
     if letter:

@@ -391,9 +391,12 @@ static void creation(uint32_t flags)
 		options.alloc = &with;
 		options.flags |= flags;
 		err = seam_space_create(&options, &space);
-		if (!err)
+		if (!err) {
+			a.fail_at = 0;
+			good = !map(space, 0, 1, RW, 0) && !seam_space_check(space);
 			seam_space_destroy(space);
-		good = !a.held && (!err || err == -SEAM_EALLOC);
+		}
+		good = good && !a.held && (!err || err == -SEAM_EALLOC);
 	}
 	ok(good, "creation, flags %#x", flags);
 }

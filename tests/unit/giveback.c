@@ -57,6 +57,7 @@ static void shrink(uint64_t areas, uint32_t flags)
 	struct seam_space_options options = space_options("plain");
 	struct seam_space *space;
 	struct seam_area area;
+	uint64_t kept;
 	const char *wrong;
 
 	held = most = discarded = 0;
@@ -74,7 +75,10 @@ static void shrink(uint64_t areas, uint32_t flags)
 	if (flags & SEAM_SPACE_READERS)
 		ok(seam_read_try(space, AT(0), &area) == 1 && area.start == AT(3 * (areas / 2)),
 		   "a reader finds it");
+	kept = held;
 	fill(space, areas);
+	if (flags & SEAM_SPACE_READERS)
+		ok(held < kept + kept / 4, "what is kept is used again: %" PRIu64 " bytes", held);
 	wrong = seam_space_check(space);
 	ok(seam_space_areas(space) == areas && !wrong, "all again: %s", wrong ? wrong : "well");
 	seam_space_destroy(space);
