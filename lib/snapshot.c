@@ -51,7 +51,7 @@ SEAM_EXPORT int seam_space_snapshot(const struct seam_space *space, struct seam_
 	if (!copy)
 		return -SEAM_EALLOC;
 	*copy = *space;
-	index_init(&copy->index, &copy->alloc, space->page_shift);
+	index_init_like(&copy->index, &copy->alloc, &space->index);
 	copy->history = NULL;
 	memset(&copy->attrs, 0, sizeof(copy->attrs));
 	copy->family = NULL;

@@ -222,7 +222,7 @@ static void inherit(struct seam_space *child, const struct seam_space *parent)
 {
 	child->policy = parent->policy;
 	child->arch = parent->arch;
-	index_init(&child->index, &child->alloc, parent->page_shift);
+	index_init_like(&child->index, &child->alloc, &parent->index);
 	child->page_shift = parent->page_shift;
 	child->host_page_shift = parent->host_page_shift;
 	child->flags = parent->flags;

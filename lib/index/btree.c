@@ -29,6 +29,14 @@ void index_init(struct index *index, const struct seam_alloc *alloc, unsigned in
 				  .search = search_detect() };
 }
 
+/* Asking the processor leaves a virtual machine: once for a space and all that are made of it. */
+void index_init_like(struct index *index, const struct seam_alloc *alloc, const struct index *like)
+{
+	*index = (struct index) { .alloc = alloc,
+				  .page_shift = like->page_shift,
+				  .search = like->search };
+}
+
 int index_share(struct index *index)
 {
 	return history_create(index);
@@ -38,10 +46,7 @@ void index_destroy(struct index *index)
 {
 	history_destroy(index);
 	blocks_destroy(index);
-	/* the processor is asked once: that leaves a virtual machine */
-	*index = (struct index) { .alloc = index->alloc,
-				  .page_shift = index->page_shift,
-				  .search = index->search };
+	index_init_like(index, index->alloc, index);
 }
 
 /*
