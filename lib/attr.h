@@ -22,6 +22,20 @@ struct attr {
 	uint32_t numa, uffd, name, traits;
 };
 
+/* Flags that come and go together: what userfaultfd is told of, and what is locked. */
+#define UFFD_BITS (SEAM_VM_UFFD_MISSING | SEAM_VM_UFFD_WP | SEAM_VM_UFFD_MINOR)
+#define LOCK_BITS (SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT)
+
+/* No userfaultfd watches it any more. False: none did. */
+static inline bool attr_drop_uffd(struct attr *attr)
+{
+	if (!attr->uffd)
+		return false;
+	attr->uffd = 0;
+	attr->flags &= ~UFFD_BITS;
+	return true;
+}
+
 struct attr_slot {
 	struct attr attr;
 	uint32_t refs;

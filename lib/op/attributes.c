@@ -3,8 +3,6 @@
 #include "lib/op/modify.h"
 #include "lib/op/op.h"
 
-#define UFFD_BITS (SEAM_VM_UFFD_MISSING | SEAM_VM_UFFD_WP | SEAM_VM_UFFD_MINOR)
-
 static int seal_part(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
 		     void *ctx)
 {
@@ -158,6 +156,13 @@ static bool between_huge(const struct seam_space *space, const struct attr *attr
 	return !(attr->flags & SEAM_VM_HUGETLB) || !(at & (huge - 1));
 }
 
+/* Whole pages of user space, and not none (6.18 fs/userfaultfd.c validate_range). */
+static bool is_user_range(const struct seam_space *space, uint64_t addr, uint64_t len)
+{
+	return len && !((addr | len) & (page_size(space) - 1)) && addr < space->user_end &&
+	       len <= space->user_end - addr;
+}
+
 /* What any area of the range forbids, looked at before the first is changed. */
 static int may_register(const struct seam_space *space, uint64_t start, uint64_t end,
 			const struct registration *wanted)
@@ -198,11 +203,9 @@ int linux_uffd_register(struct seam_space *space, uint64_t addr, uint64_t len, u
 			uint64_t flags)
 {
 	struct registration wanted = { uffd, flags };
-	uint64_t mask = page_size(space) - 1;
 	int err;
 
-	if (!uffd || !flags || flags & ~UFFD_BITS || !len || (addr | len) & mask ||
-	    addr >= space->user_end || len > space->user_end - addr)
+	if (!uffd || !flags || flags & ~UFFD_BITS || !is_user_range(space, addr, len))
 		return -SEAM_EINVAL;
 	err = may_register(space, addr, addr + len, &wanted);
 	return err ? err
@@ -217,11 +220,7 @@ static int unregister_part(struct seam_space *space, struct cursor *cursor, uint
 
 	index_load(&space->index, cursor, &area);
 	attr = *area_attr(space, &area);
-	if (!attr.uffd)
-		return 0;
-	attr.uffd = 0;
-	attr.flags &= ~UFFD_BITS;
-	return modify_range(space, cursor, start, end, &attr);
+	return attr_drop_uffd(&attr) ? modify_range(space, cursor, start, end, &attr) : 0;
 }
 
 /* 6.18 fs/userfaultfd.c userfaultfd_unregister: there must be memory, all of a kind that can be. */
@@ -247,10 +246,9 @@ static int may_unregister(const struct seam_space *space, uint64_t start, uint64
 
 int linux_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len)
 {
-	uint64_t mask = page_size(space) - 1;
 	int err;
 
-	if (!len || (addr | len) & mask || addr >= space->user_end || len > space->user_end - addr)
+	if (!is_user_range(space, addr, len))
 		return -SEAM_EINVAL;
 	err = may_unregister(space, addr, addr + len);
 	return err ? err

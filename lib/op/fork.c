@@ -14,11 +14,8 @@ static struct attr child_attr(const struct attr *parent)
 {
 	struct attr attr = *parent;
 
-	attr.flags &= ~(SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT);
-	if (attr.uffd) {
-		attr.uffd = 0;
-		attr.flags &= ~(SEAM_VM_UFFD_MISSING | SEAM_VM_UFFD_WP | SEAM_VM_UFFD_MINOR);
-	}
+	attr.flags &= ~LOCK_BITS;
+	attr_drop_uffd(&attr);
 	return attr;
 }
 

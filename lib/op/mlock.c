@@ -5,8 +5,6 @@
 #include "lib/op/modify.h"
 #include "lib/op/op.h"
 
-#define LOCK_BITS (SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT)
-
 static bool within_limit(const struct seam_space *space, uint64_t pages)
 {
 	return space->may & SEAM_MAY_IPC_LOCK ||

@@ -369,7 +369,7 @@ static int insert(struct seam_space *space, const struct mapping *map, const str
 		attr.flags |= SEAM_VM_MERGEABLE;
 	/* what cannot be locked loses the flag that mlockall gives, after the joining */
 	if (map->flags & (SEAM_VM_DROPPABLE | SEAM_VM_HUGETLB))
-		attr.flags &= ~(SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT);
+		attr.flags &= ~LOCK_BITS;
 	return attr.flags == before ? 0 : area_set_flags(space, ret_cursor, attr.flags);
 }
 

@@ -238,16 +238,13 @@ static int copy(struct seam_space *space, const struct remap *remap, struct curs
 /* Without its remap event userfaultfd lets go of what moves (mremap_userfaultfd_prep). */
 static int drop_uffd(struct seam_space *space, struct cursor *cursor)
 {
-	const uint64_t armed = SEAM_VM_UFFD_MISSING | SEAM_VM_UFFD_WP | SEAM_VM_UFFD_MINOR;
 	struct area area;
 	struct attr attr;
 
 	index_load(&space->index, cursor, &area);
 	attr = *area_attr(space, &area);
-	if (!attr.uffd)
+	if (!attr_drop_uffd(&attr))
 		return 0;
-	attr.uffd = 0;
-	attr.flags &= ~armed;
 	area.attr = area_intern(space, &attr);
 	return area.attr ? area_store(space, cursor, &area) : -SEAM_EALLOC;
 }
@@ -287,7 +284,7 @@ static int unlock_source(struct seam_space *space, const struct remap *remap, st
 		err = cut_out(space, cursor, remap->addr, remap->addr + remap->old_len);
 	else
 		space->mm.locked_lost_pages += pages_of(space, area.end - area.start - uncounted);
-	flags &= ~(SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT);
+	flags &= ~LOCK_BITS;
 	return err ? err : area_set_flags(space, cursor, flags);
 }
 
