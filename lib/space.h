@@ -131,6 +131,28 @@ static inline uint64_t page_up(const struct seam_space *space, uint64_t addr)
 	return page_down(space, addr + page_size(space) - 1);
 }
 
+static inline uint64_t huge_size(const struct seam_space *space)
+{
+	return UINT64_C(1) << space->arch->huge_shift;
+}
+
+/* At the beginning of a huge page. */
+static inline bool is_huge_aligned(const struct seam_space *space, uint64_t value)
+{
+	return !(value & (huge_size(space) - 1));
+}
+
+static inline uint64_t huge_down(const struct seam_space *space, uint64_t value)
+{
+	return value & ~(huge_size(space) - 1);
+}
+
+/* Wraps as page_up does. */
+static inline uint64_t huge_up(const struct seam_space *space, uint64_t value)
+{
+	return huge_down(space, value + huge_size(space) - 1);
+}
+
 /* As an unsigned long of the architecture: addresses and lengths wrap there. */
 static inline uint64_t word(const struct seam_space *space, uint64_t value)
 {

@@ -151,9 +151,7 @@ static bool can_be_watched(const struct attr *attr)
 /* Whether @at, where a range begins or ends in the area, is between two huge pages, if it has any. */
 static bool between_huge(const struct seam_space *space, const struct attr *attr, uint64_t at)
 {
-	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
-
-	return !(attr->flags & SEAM_VM_HUGETLB) || !(at & (huge - 1));
+	return !(attr->flags & SEAM_VM_HUGETLB) || is_huge_aligned(space, at);
 }
 
 /* Whole pages of user space, and not none (6.18 fs/userfaultfd.c validate_range). */

@@ -81,16 +81,15 @@ bool fault_read_is_anon(const struct seam_space *space, const struct area *area,
 			uint64_t to)
 {
 	const struct attr *attr = area_attr(space, area);
-	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
-	uint64_t first = from & ~(huge - 1);
+	uint64_t first = huge_down(space, from);
 
 	if (attr->flags & SEAM_VM_HUGETLB)
 		return !(attr->flags & SEAM_VM_SHARED);
 	if (attr->file || !huge_pages_come(space, attr->flags))
 		return false;
 	if (first < area->start)
-		first += huge;
-	return first < to && area->end - first >= huge;
+		first += huge_size(space);
+	return first < to && area->end - first >= huge_size(space);
 }
 
 uint64_t fault_backed_end(const struct seam_space *space, const struct area *area)

@@ -177,10 +177,9 @@ static bool may_discard(const struct seam_space *space, const struct area *area,
 			int advice)
 {
 	uint64_t flags = area_flags(space, area), refused = SEAM_VM_PFNMAP;
-	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
 
 	if (flags & SEAM_VM_HUGETLB)
-		return advice != SEAM_MADV_FREE && !(start & (huge - 1)) &&
+		return advice != SEAM_MADV_FREE && is_huge_aligned(space, start) &&
 		       rule(space, SEAM_RULE_advices) >= ADVICES_5_18;
 	if (advice != SEAM_MADV_DONTNEED_LOCKED)
 		refused |= SEAM_VM_LOCKED;

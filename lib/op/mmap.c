@@ -47,8 +47,6 @@ static bool is_hugetlb(const struct mapping *map)
 static int check_arguments(const struct seam_space *space, const struct seam_mmap *args,
 			   struct mapping *map)
 {
-	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
-
 	*map = (struct mapping) {
 		.addr = args->addr,
 		.len = args->len,
@@ -61,14 +59,13 @@ static int check_arguments(const struct seam_space *space, const struct seam_mma
 		if (!args->file)
 			return -SEAM_EBADF;
 		map->file = args->file;
-		if (map->file->traits & SEAM_FILE_HUGETLB)
-			map->len = (map->len + huge - 1) & ~(huge - 1);
-		else if (args->flags & SEAM_MAP_HUGETLB)
+		if (args->flags & SEAM_MAP_HUGETLB && !is_hugetlb(map))
 			return -SEAM_EINVAL;
 	} else if (args->flags & SEAM_MAP_HUGETLB) {
 		map->file = &huge_memory;
-		map->len = (map->len + huge - 1) & ~(huge - 1);
 	}
+	if (is_hugetlb(map))
+		map->len = huge_up(space, map->len);
 	if (!map->len)
 		return -SEAM_EINVAL;
 	if (map->prot & SEAM_PROT_READ && space->flags & SEAM_SPACE_READ_IMPLIES_EXEC &&
@@ -80,8 +77,8 @@ static int check_arguments(const struct seam_space *space, const struct seam_mma
 		map->addr = place_round_hint(space, map->addr);
 	/* the huge page that begins behind the hint, or up to 6.13 the one that it lies in */
 	if (!(map->map_flags & SEAM_MAP_FIXED) && is_hugetlb(map))
-		map->addr = (map->addr + (rule(space, SEAM_RULE_huge_hint) ? huge - 1 : 0)) &
-			    ~(huge - 1);
+		map->addr = rule(space, SEAM_RULE_huge_hint) ? huge_up(space, map->addr)
+							     : huge_down(space, map->addr);
 	map->len = page_up(space, map->len);
 	if (!map->len)
 		return -SEAM_ENOMEM;
@@ -116,7 +113,7 @@ static int choose_address(const struct seam_space *space, const struct seam_mmap
 		.addr = map->addr,
 		.len = map->len,
 		.pgoff = map->pgoff,
-		.align = is_hugetlb(map) ? UINT64_C(1) << space->arch->huge_shift : 0,
+		.align = is_hugetlb(map) ? huge_size(space) : 0,
 		.flags = map->map_flags,
 		.file = map->file || map->map_flags & SEAM_MAP_SHARED,
 		.aligning_file = map->file && map->file->traits & SEAM_FILE_THP_ALIGN,

@@ -126,11 +126,9 @@ static int find_source(const struct seam_space *space, struct remap *remap)
 /* Huge pages stay whole, and do not grow. */
 static bool align_huge(const struct seam_space *space, struct remap *remap)
 {
-	uint64_t mask = (UINT64_C(1) << space->arch->huge_shift) - 1;
-
-	remap->old_len = (remap->old_len + mask) & ~mask;
-	remap->new_len = (remap->new_len + mask) & ~mask;
-	return !(remap->addr & mask) && !(remap->new_addr & mask) && !growth(remap);
+	remap->old_len = huge_up(space, remap->old_len);
+	remap->new_len = huge_up(space, remap->new_len);
+	return is_huge_aligned(space, remap->addr | remap->new_addr) && !growth(remap);
 }
 
 /* The source as such: there, not sealed, of whole huge pages. */
@@ -198,7 +196,7 @@ static int choose_address(const struct seam_space *space, struct remap *remap)
 		.addr = names_target(remap) ? remap->new_addr : 0,
 		.len = remap->new_len,
 		.pgoff = area_offset_at(space, &remap->source, remap->addr),
-		.align = attr->flags & SEAM_VM_HUGETLB ? UINT64_C(1) << space->arch->huge_shift : 0,
+		.align = attr->flags & SEAM_VM_HUGETLB ? huge_size(space) : 0,
 		.flags = remap->flags & SEAM_MREMAP_FIXED ? SEAM_MAP_FIXED : 0,
 		.file = attr->file,
 		.aligning_file = attr->traits & SEAM_TRAIT_THP_ALIGN,

@@ -12,10 +12,9 @@ static bool sealed(const struct seam_space *space, const struct area *area)
 bool may_cut(const struct seam_space *space, const struct area *area, uint64_t at)
 {
 	const struct attr *attr = area_attr(space, area);
-	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
 
 	return !(attr->traits & SEAM_TRAIT_NO_SPLIT) &&
-	       !(attr->flags & SEAM_VM_HUGETLB && at & (huge - 1));
+	       (!(attr->flags & SEAM_VM_HUGETLB) || is_huge_aligned(space, at));
 }
 
 static int check_head(const struct seam_space *space, const struct unmap *unmap,
@@ -31,7 +30,8 @@ static int check_head(const struct seam_space *space, const struct unmap *unmap,
 /* Adds one area to what is known of the range. */
 static int check_area(const struct seam_space *space, struct unmap *unmap, const struct area *area)
 {
-	bool head = area->start<unmap->start, tail = area->end> unmap->end;
+	bool head = unmap->start > area->start;
+	bool tail = area->end > unmap->end;
 	uint64_t from = head ? unmap->start : area->start;
 	uint64_t pages;
 	int err = head ? check_head(space, unmap, area) : 0;

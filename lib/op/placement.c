@@ -170,13 +170,12 @@ static int find_plainly(const struct seam_space *space, const struct place *plac
 static bool wants_huge(const struct seam_space *space, const struct place *place)
 {
 	unsigned int value = rule(space, SEAM_RULE_thp_align);
-	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
 
 	if (!(space->flags & SEAM_SPACE_THP) || space->user_end <= ABOVE_4G)
 		return false;
 	if (place->file)
 		return value && place->aligning_file;
-	return value == 2 || (value >= 3 && !place->addr && !(place->len & (huge - 1)));
+	return value == 2 || (value >= 3 && !place->addr && is_huge_aligned(space, place->len));
 }
 
 /*
@@ -186,9 +185,9 @@ static bool wants_huge(const struct seam_space *space, const struct place *place
 static bool find_huge(const struct seam_space *space, const struct place *place,
 		      struct place_found *ret_found)
 {
-	uint64_t huge = UINT64_C(1) << space->arch->huge_shift;
+	uint64_t huge = huge_size(space);
 	uint64_t offset = place->file ? place->pgoff << space->page_shift : 0;
-	uint64_t first = (offset + huge - 1) & ~(huge - 1);
+	uint64_t first = huge_up(space, offset);
 	uint64_t padded = place->len + huge;
 	uint64_t up;
 
