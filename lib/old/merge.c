@@ -193,13 +193,6 @@ static int merge_into_above(struct seam_space *space, const struct area *range,
 	return area_store(space, &at, &joined);
 }
 
-/* 2.6.7 mm/mmap.c is_mergeable_anon_vma, of the two neighbours */
-static bool anon_agree(const struct seam_space *space, const struct area *a, const struct area *b)
-{
-	return !rule(space, SEAM_RULE_anon_vma) || !a->anon || !b->anon ||
-	       anon_vma_of(space->family, a->anon) == anon_vma_of(space->family, b->anon);
-}
-
 /*
  * 2.6.7 - mm/mmap.c vma_merge. @range is new, in free space (@within NULL), or the changed form of a
  * part of the area @within.
@@ -212,7 +205,7 @@ static int merge_cases(struct seam_space *space, const struct area *range,
 	space->mm.stats.join_tries += n->has_below + n->has_above;
 	below = n->has_below && join_check(space, &n->below.area, range, NEIGHBOUR_LEFT);
 	above = n->has_above && join_check(space, range, &n->above.area, NEIGHBOUR_RIGHT);
-	if (below && above && !anon_agree(space, &n->below.area, &n->above.area))
+	if (below && above && !join_bridged(space, &n->below.area, &n->above.area))
 		above = false;
 	*ret_joined = below || above;
 	space->mm.stats.joins += below + above;
