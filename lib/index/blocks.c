@@ -10,7 +10,6 @@
 #define CHUNK_PART 8
 #define LEAST_GIVEN 128 /* blocks given back before it is worth a look which chunks are empty */
 #define LEAST_DISCARD ((size_t)64 << 10)
-#define LINE 64
 
 struct chunk {
 	struct chunk *next;
@@ -22,16 +21,18 @@ static const struct {
 	size_t size, first_blocks; /* in bytes; in the first chunk */
 } kinds[NR_POOLS] = {
 	[POOL_LEAF] = { sizeof(struct leaf), 15 },
-	[POOL_INNER] = { (sizeof(struct inner) + LINE - 1) / LINE * LINE, 3 },
-	[POOL_COLD] = { (LEAF_SLOTS * sizeof(uint64_t) + LINE - 1) / LINE * LINE, 7 },
+	[POOL_INNER] = { (sizeof(struct inner) + LINE_SIZE - 1) / LINE_SIZE * LINE_SIZE, 3 },
+	[POOL_COLD] = { (LEAF_SLOTS * sizeof(uint64_t) + LINE_SIZE - 1) / LINE_SIZE * LINE_SIZE,
+			7 },
 };
 
-_Static_assert(sizeof(struct leaf) <= 8 * LINE, "a leaf is eight cache lines");
+_Static_assert(sizeof(struct leaf) <= 8 * LINE_SIZE, "a leaf is eight cache lines");
 
 /* Where in the chunk the next block may begin: on a cache line. */
 static size_t block_start(const struct chunk *chunk, size_t used)
 {
-	return (((uintptr_t)chunk + used + LINE - 1) & ~(uintptr_t)(LINE - 1)) - (uintptr_t)chunk;
+	return (((uintptr_t)chunk + used + LINE_SIZE - 1) & ~(uintptr_t)(LINE_SIZE - 1)) -
+	       (uintptr_t)chunk;
 }
 
 static size_t chunk_capacity(const struct chunk *chunk, enum pool_kind kind)
@@ -41,7 +42,8 @@ static size_t chunk_capacity(const struct chunk *chunk, enum pool_kind kind)
 
 static size_t chunk_size(const struct index_blocks *blocks, enum pool_kind kind)
 {
-	size_t least = sizeof(struct chunk) + LINE + kinds[kind].first_blocks * kinds[kind].size;
+	size_t least =
+		sizeof(struct chunk) + LINE_SIZE + kinds[kind].first_blocks * kinds[kind].size;
 	size_t size = blocks->nr_cut * kinds[kind].size / CHUNK_PART;
 
 	if (size > LARGEST_CHUNK)

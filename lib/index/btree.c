@@ -14,8 +14,7 @@
 #include "lib/index/search.h"
 #include "lib/shared.h"
 
-#define REACH UINT32_C(0xfffffffe) /* the farthest page from the base that is kept relative */
-#define FAR UINT32_MAX		   /* an end beyond that, or an unused slot */
+#define FAR UINT32_MAX /* an end beyond LEAF_REACH, or an unused slot */
 /* Two leaves become one when together they are no fuller than this. */
 #define LEAF_MERGE (LEAF_SLOTS - 3)
 /* A leaf with fewer areas than this takes some from a full neighbour. */
@@ -66,7 +65,7 @@ static void touch(struct index *index, struct index_node *node)
 /* The first slot that ends behind @page; there is one. @count: plain_count32 or a faster one. */
 #define LEAF_SLOT(leaf, page, count)                                                               \
 	((page) < (leaf)->base ? 0                                                                 \
-	 : (page) - (leaf)->base > (uint64_t)(REACH)                                               \
+	 : (page) - (leaf)->base > (uint64_t)(LEAF_REACH)                                          \
 		 ? (leaf)->node.nr - 1u                                                            \
 		 : count((leaf)->end, (uint32_t)((page) - (leaf)->base)))
 
@@ -496,7 +495,7 @@ static void rebase(struct index *index, struct leaf *leaf, uint64_t base)
 	if (leaf->node.nr) {
 		uint64_t far = leaf->last_end - base;
 
-		WRITE_ONCE(leaf->end[leaf->node.nr - 1], far > REACH ? FAR : (uint32_t)far);
+		WRITE_ONCE(leaf->end[leaf->node.nr - 1], far > LEAF_REACH ? FAR : (uint32_t)far);
 	}
 }
 
@@ -506,7 +505,7 @@ static bool within_reach(const struct leaf *leaf, uint64_t start)
 	uint64_t low = leaf->node.nr && leaf->base < start ? leaf->base : start;
 	uint64_t high = leaf->node.nr ? leaf_start(leaf, leaf->node.nr - 1u) : start;
 
-	return (high > start ? high : start) - low <= REACH;
+	return (high > start ? high : start) - low <= LEAF_REACH;
 }
 
 /*
@@ -555,7 +554,8 @@ static void write_slot(struct index *index, struct leaf *leaf, unsigned int slot
 	if (start < leaf->base)
 		rebase(index, leaf, start);
 	WRITE_ONCE(leaf->start[slot], (uint32_t)(start - leaf->base));
-	WRITE_ONCE(leaf->end[slot], end - leaf->base > REACH ? FAR : (uint32_t)(end - leaf->base));
+	WRITE_ONCE(leaf->end[slot],
+		   end - leaf->base > LEAF_REACH ? FAR : (uint32_t)(end - leaf->base));
 	if (slot + 1u == leaf->node.nr)
 		WRITE_ONCE(leaf->last_end, end);
 	WRITE_ONCE(leaf->attr[slot], area->attr);
@@ -895,7 +895,7 @@ int index_split(struct index *index, struct cursor *cursor, uint64_t at, uint64_
 	unsigned int slot = (unsigned int)cursor->slot;
 	uint64_t page = at >> index->page_shift;
 
-	if (leaf->node.nr == LEAF_SLOTS || page - leaf->base > REACH ||
+	if (leaf->node.nr == LEAF_SLOTS || page - leaf->base > LEAF_REACH ||
 	    (pgoff != page && !leaf->pgoff))
 		return split_apart(index, cursor, at, pgoff);
 	/* both parts are the area until the border is drawn; the gaps beside them stay */

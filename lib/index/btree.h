@@ -19,6 +19,9 @@
 
 #define LEAF_SLOTS 28
 #define INNER_SLOTS 64
+/* The farthest page from a leaf's base that is kept relative to it. */
+#define LEAF_REACH UINT32_C(0xfffffffe)
+#define LINE_SIZE 64 /* of a cache line, in bytes */
 
 struct inner;
 

@@ -24,7 +24,6 @@
 #include "lib/shared.h"
 
 #define MOST_RINGS 32
-#define LINE_SIZE 64
 
 enum past_kind {
 	PAST_NONE,

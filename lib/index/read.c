@@ -10,7 +10,6 @@
 
 /* A tree with less than 2^64 areas is not higher; who meets more was led astray by changes. */
 #define MOST_LEVELS 12
-#define REACH UINT32_C(0xfffffffe) /* as in btree.c */
 
 struct path {
 	const struct index_node *nodes[MOST_LEVELS];
@@ -40,7 +39,7 @@ static inline unsigned int child_slot(const struct inner *inner, unsigned int co
                                                                                                    \
 		if ((page) < base_)                                                                \
 			(ret_slot) = 0;                                                            \
-		else if ((page)-base_ > REACH)                                                     \
+		else if ((page)-base_ > LEAF_REACH)                                                \
 			(ret_slot) = READ_ONCE((leaf)->node.nr) - 1u;                              \
 		else                                                                               \
 			(ret_slot) = count32((leaf)->end, (uint32_t)((page)-base_));               \
