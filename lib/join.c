@@ -238,7 +238,7 @@ bool join_check(const struct seam_space *space, const struct area *left, const s
 		return continues(space, attr, left, right) &&
 		       anon_joins(space, left, right, neighbour);
 	/* any flag in which they differ is a cause */
-	if (join_flags(&space->policy, attr->flags, area_flags(space, right)))
+	if (join_flags(policy_of(space), attr->flags, area_flags(space, right)))
 		return false;
 	area_export(space, left, &l);
 	area_export(space, right, &r);
