@@ -61,9 +61,6 @@ typedef void bench_call(const struct impl *impl, void *map, uint64_t areas);
 double readers_beside(const struct impl *impl, void *map, uint64_t first, uint64_t pages,
 		      uint64_t areas, double seconds, bench_call *call);
 
-/* Bytes taken from malloc at this moment. */
-size_t bytes_in_use(void);
-
 #ifdef __cplusplus
 }
 #endif

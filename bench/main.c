@@ -47,7 +47,8 @@ static double now_ns(void)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-size_t bytes_in_use(void)
+/* Bytes taken from malloc at this moment. */
+static size_t bytes_in_use(void)
 {
 	struct mallinfo2 info = mallinfo2();
 
@@ -69,7 +70,7 @@ static uint64_t random_addr(uint64_t areas)
 	return LOWEST + next_random() % (3 * areas) * PAGE;
 }
 
-/* A third each: a new range, a hole, other attributes for a part of a range. */
+/* Half a new range, a quarter a hole, a quarter another kind for the first page of a range. */
 static void random_call(const struct impl *impl, void *map, uint64_t areas)
 {
 	uint64_t start = random_addr(areas), r = next_random(), range_end, range;

@@ -179,13 +179,13 @@ void space_join_family(struct seam_space *space, struct family *family);
 /* -SEAM_EALLOC */
 int space_init_readers(struct seam_space *space);
 
-/* An empty journal, and a copy of what a call may change besides areas. */
 /* No call may begin: it would make a new journal. */
 static inline bool space_busy(const struct seam_space *space)
 {
 	return space->pending || space->telling;
 }
 
+/* An empty journal, and a copy of what a call may change besides areas. */
 void call_begin(struct seam_space *space);
 /* Keeps what the call did, or takes it back when memory ran out; the call's result either way. */
 int call_end(struct seam_space *space, int result);

@@ -144,7 +144,9 @@ int seam_space_mremap(struct seam_space *space, const struct seam_mremap *args, 
 /* @advice: SEAM_MADV_*. The range is advised past holes, which then give -SEAM_ENOMEM. */
 int seam_space_madvise(struct seam_space *space, uint64_t addr, uint64_t len, int advice);
 
-/* mlock, and mlock2 with @flags SEAM_MLOCK_ONFAULT; what is locked is faulted in, as far as it goes. */
+/*
+ * mlock, and mlock2 with @flags SEAM_MLOCK_ONFAULT. What is locked is faulted in, as far as it goes.
+ */
 int seam_space_mlock(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t flags);
 int seam_space_munlock(struct seam_space *space, uint64_t addr, uint64_t len);
 /* @flags: SEAM_MCL_*. O(areas). */

@@ -158,8 +158,8 @@ int seam_policy_parse(const char *spec, struct seam_policy *ret_policy, const ch
 int seam_policy_change(struct seam_policy *policy, const char *words, const char **ret_bad);
 
 /*
- * The name of a rule, and what it decides. NULL when @rule is out of range. In a build with one policy
- * (lib/policy/list.h) the texts are empty.
+ * The name of a rule, and what it decides. NULL when @rule is out of range. In a build with one
+ * policy (lib/policy/list.h) the texts are empty.
  */
 const char *seam_rule_name(unsigned int rule);
 const char *seam_rule_text(unsigned int rule);

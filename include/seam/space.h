@@ -53,7 +53,7 @@ struct seam_space;
 /*
  * Where a space takes its memory. alloc may return NULL. free gets the size that was asked for.
  * realloc may be NULL (then alloc, copy, free). ctx is handed through.
- * discard may be NULL: what memory of alloc holds is not needed any more, though it stays allocated;
+ * discard may be NULL: what memory of alloc holds is not needed any more, but it stays allocated;
  * its whole pages may be given back to the system. They read as zeroes afterwards or as they were.
  * It is called in runs of 64 KiB and more, only for spaces with readers (seam/read.h): others free.
  */
@@ -199,8 +199,8 @@ enum seam_limit {
 void seam_space_set_limit(struct seam_space *space, enum seam_limit limit, uint64_t value);
 
 /*
- * What a process may change of its own nature in its life: SEAM_SPACE_READ_IMPLIES_EXEC (personality)
- * and SEAM_SPACE_MDWE (PR_SET_MDWE). Other flags stay as they are. No area changes.
+ * What a process may change of its own nature in its life: SEAM_SPACE_READ_IMPLIES_EXEC
+ * (personality) and SEAM_SPACE_MDWE (PR_SET_MDWE). Other flags stay as they are. No area changes.
  */
 void seam_space_set_flags(struct seam_space *space, uint32_t set, uint32_t clear);
 

@@ -51,8 +51,8 @@ void index_destroy(struct index *index)
 /*
  * Before the first change of a node in a call: readers still look at it as it was. They look at nr,
  * at all of a leaf's areas, its base and last_end, and at an inner node's children and the ends of
- * all but the last: these change only behind touch(), and by WRITE_ONCE or the shared_* functions. All else may change at
- * any time; relink_tree() makes it anew.
+ * all but the last: these change only behind touch(), and by WRITE_ONCE or the shared_* functions.
+ * All else may change at any time; relink_tree() makes it anew.
  */
 static void touch(struct index *index, struct index_node *node)
 {

@@ -19,8 +19,8 @@ struct join_new {
 	bool right_first;    /* mmap, by the rule fill_right */
 	bool extends;	     /* the range is added to prev by mremap, as a part of it */
 	uint64_t prev_above; /* brk: what ends here or below is no neighbour */
-	bool alone_beside;   /* ... nor is anything, where it touches */
-	uint64_t apart_from; /* nonzero: the area that starts here is not to be joined */
+	uint64_t apart_from; /* nonzero: the area that starts here is not to be joined ... */
+	bool alone_beside;   /* ... nor is anything, where that one touches */
 
 	bool sought; /* has_next, next_at: the first area that ends behind the range's start */
 
