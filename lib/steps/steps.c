@@ -73,12 +73,11 @@ static uint32_t node_of(struct steps *steps, uint64_t start)
 	const struct tree *tree = &steps->tree;
 	const struct node *last = node_at(tree, steps->last);
 
-	if (!steps->last || last->start == start)
-		return steps->last = steps->last ? steps->last : tree_seek(tree, start);
-	for (int side = LEFT; side <= RIGHT; side++) {
+	if (steps->last && last->start == start)
+		return steps->last;
+	for (int side = LEFT; steps->last && side <= RIGHT; side++)
 		if (last->near[side] && node_at(tree, last->near[side])->start == start)
 			return steps->last = last->near[side];
-	}
 	return steps->last = tree_seek(tree, start);
 }
 
