@@ -165,9 +165,8 @@ static bool stood_at(const struct seam_space *space, const struct changes *c, ui
 		*ret_area = c->before[at];
 		found = true;
 	}
-	if (!index_seek(&space->index, addr, &cursor))
+	if (!area_seek(space, addr, &cursor, &now))
 		return found;
-	index_load(&space->index, &cursor, &now);
 	if ((!found || now.start < ret_area->start) &&
 	    !overlaps(c->after, c->nr_after, &now, &unused)) {
 		*ret_area = now;

@@ -29,9 +29,7 @@ SEAM_EXPORT const char *seam_space_check(const struct seam_space *space)
 	struct area area;
 	const char *wrong;
 
-	for (bool more = index_seek(&space->index, 0, &cursor); more;
-	     more = index_next(&space->index, &cursor)) {
-		index_load(&space->index, &cursor, &area);
+	for_each_area(space, 0, &cursor, &area) {
 		if (area.start < before)
 			return "two areas overlap or are out of order";
 		before = area.end;

@@ -50,9 +50,7 @@ SEAM_EXPORT void seam_granule_at(const struct seam_space *space, uint64_t addr,
 	struct cursor cursor;
 
 	granule.end = granule.start + granule_size(space);
-	for (bool more = index_seek(&space->index, granule.start, &cursor); more;
-	     more = index_next(&space->index, &cursor)) {
-		index_load(&space->index, &cursor, &area);
+	for_each_area(space, granule.start, &cursor, &area) {
 		if (area.start > granule.end - 1)
 			break;
 		add_area(space, &granule, granule.areas ? &first : NULL, &area);
@@ -71,9 +69,7 @@ static bool next_border(const struct seam_space *space, uint64_t at, uint64_t *r
 	struct cursor cursor;
 	struct area area;
 
-	for (bool more = index_seek(&space->index, at, &cursor); more;
-	     more = index_next(&space->index, &cursor)) {
-		index_load(&space->index, &cursor, &area);
+	for_each_area(space, at, &cursor, &area) {
 		if (area.start >= at && area.start & mask) {
 			*ret_border = area.start;
 			return true;

@@ -59,9 +59,7 @@ static void each_tag(const struct seam_space *space, void (*call)(void *ctx, uin
 	struct cursor cursor;
 	struct area area;
 
-	for (bool more = index_seek(&space->index, 0, &cursor); more;
-	     more = index_next(&space->index, &cursor)) {
-		index_load(&space->index, &cursor, &area);
+	for_each_area(space, 0, &cursor, &area) {
 		if (area.tag)
 			call(space->payload.ctx, area.tag);
 	}

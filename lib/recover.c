@@ -18,11 +18,8 @@ static void recount_anons(const struct seam_space *space)
 	struct cursor cursor;
 	struct area area;
 
-	for (bool more = index_seek(&space->index, 0, &cursor); more;
-	     more = index_next(&space->index, &cursor)) {
-		index_load(&space->index, &cursor, &area);
+	for_each_area(space, 0, &cursor, &area)
 		anon_recount(space->family, area.anon);
-	}
 	for (uint32_t i = 0; i < space->adopted_room; i++)
 		anon_recount(space->family, space->adopted[i].link);
 }
@@ -42,11 +39,8 @@ static void recover_attrs(struct seam_space *space)
 	struct area area;
 
 	attr_recount_begin(&space->attrs);
-	for (bool more = index_seek(&space->index, 0, &cursor); more;
-	     more = index_next(&space->index, &cursor)) {
-		index_load(&space->index, &cursor, &area);
+	for_each_area(space, 0, &cursor, &area)
 		attr_hold(&space->attrs, area.attr);
-	}
 	if (space->attrs.buckets)
 		attr_recount_end(&space->attrs);
 }

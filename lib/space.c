@@ -184,11 +184,8 @@ static void drop_identities(struct seam_space *space)
 	struct cursor cursor;
 	struct area area;
 
-	for (bool more = index_seek(&space->index, 0, &cursor); more;
-	     more = index_next(&space->index, &cursor)) {
-		index_load(&space->index, &cursor, &area);
+	for_each_area(space, 0, &cursor, &area)
 		anon_drop(space->family, area.anon);
-	}
 	for (uint32_t i = 0; i < space->adopted_room; i++)
 		anon_drop(space->family, space->adopted[i].link);
 	anon_sweep(space->family);
@@ -362,9 +359,8 @@ SEAM_EXPORT int seam_area_find(const struct seam_space *space, uint64_t addr,
 	struct cursor cursor;
 	struct area area;
 
-	if (!index_seek(&space->index, addr, &cursor))
+	if (!area_seek(space, addr, &cursor, &area))
 		return 0;
-	index_load(&space->index, &cursor, &area);
 	area_export(space, &area, ret_area);
 	return 1;
 }

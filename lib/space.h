@@ -174,6 +174,32 @@ static inline uint64_t area_flags(const struct seam_space *space, const struct a
 	return area_attr(space, area)->flags;
 }
 
+/* The first area that ends behind @addr, and the cursor on it. False: there is none. */
+static inline bool area_seek(const struct seam_space *space, uint64_t addr,
+			     struct cursor *ret_cursor, struct area *ret_area)
+{
+	if (!index_seek(&space->index, addr, ret_cursor))
+		return false;
+	index_load(&space->index, ret_cursor, ret_area);
+	return true;
+}
+
+/* The one above. False, and both as they were, at the end. */
+static inline bool area_next(const struct seam_space *space, struct cursor *cursor,
+			     struct area *ret_area)
+{
+	if (!index_next(&space->index, cursor))
+		return false;
+	index_load(&space->index, cursor, ret_area);
+	return true;
+}
+
+/* Upward from the first area that ends behind @addr. */
+#define for_each_area(space, addr, cursor, area)                                                   \
+	for (bool more_ = index_seek(&(space)->index, addr, cursor);                               \
+	     more_ && (index_load(&(space)->index, cursor, area), true);                           \
+	     more_ = index_next(&(space)->index, cursor))
+
 /* The space is one of the family's, which counts it already. */
 void space_join_family(struct seam_space *space, struct family *family);
 /* -SEAM_EALLOC */

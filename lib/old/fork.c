@@ -14,9 +14,7 @@ int old_fork(struct seam_space *parent, struct seam_space *child)
 
 	child->mm.def_flags = 0;
 	place_fork(child);
-	for (bool more = index_seek(&parent->index, 0, &cursor); more;
-	     more = index_next(&parent->index, &cursor)) {
-		index_load(&parent->index, &cursor, &area);
+	for_each_area(parent, 0, &cursor, &area) {
 		attr = *area_attr(parent, &area);
 		if (attr.flags & SEAM_VM_DONTCOPY)
 			continue;

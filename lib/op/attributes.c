@@ -57,9 +57,8 @@ int linux_mbind(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t 
 		return 0;
 	if (numa && range_has_hole(space, addr, end))
 		return -SEAM_EFAULT;
-	if (!index_seek(&space->index, addr, &cursor))
+	if (!area_seek(space, addr, &cursor, &area))
 		return -SEAM_EFAULT;
-	index_load(&space->index, &cursor, &area);
 	if (area.start >= end)
 		return -SEAM_EFAULT;
 	/* the default policy may be given to a range with holes */
@@ -169,11 +168,9 @@ static int may_register(const struct seam_space *space, uint64_t start, uint64_t
 	struct area area;
 	bool some = false;
 
-	for (bool more = index_seek(&space->index, start, &cursor); more;
-	     more = index_next(&space->index, &cursor)) {
+	for_each_area(space, start, &cursor, &area) {
 		const struct attr *attr;
 
-		index_load(&space->index, &cursor, &area);
 		if (area.start >= end)
 			break;
 		attr = area_attr(space, &area);
@@ -228,9 +225,7 @@ static int may_unregister(const struct seam_space *space, uint64_t start, uint64
 	struct area area;
 	bool some = false;
 
-	for (bool more = index_seek(&space->index, start, &cursor); more;
-	     more = index_next(&space->index, &cursor)) {
-		index_load(&space->index, &cursor, &area);
+	for_each_area(space, start, &cursor, &area) {
 		if (area.start >= end)
 			break;
 		if (!some && !between_huge(space, area_attr(space, &area), start))

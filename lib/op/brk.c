@@ -31,9 +31,8 @@ static bool has_room(const struct seam_space *space, uint64_t old, uint64_t new)
 	struct area next;
 
 	steps_find(space, old);
-	if (!index_seek(&space->index, old, &cursor))
+	if (!area_seek(space, old, &cursor, &next))
 		return true;
-	index_load(&space->index, &cursor, &next);
 	return new + page_size(space) <= place_start_with_gap(space, &next);
 }
 

@@ -132,14 +132,11 @@ static int populate_area(struct seam_space *space, struct cursor *cursor, const 
 static int populate(struct seam_space *space, uint64_t start, uint64_t end, bool go_on)
 {
 	struct cursor cursor;
+	struct area area;
+	int err;
 
-	for (bool more = start < end && index_seek(&space->index, start, &cursor); more;
-	     more = index_next(&space->index, &cursor)) {
-		struct area area;
-		int err;
-
-		index_load(&space->index, &cursor, &area);
-		if (area.start >= end)
+	for_each_area(space, start, &cursor, &area) {
+		if (start >= end || area.start >= end)
 			break;
 		err = populate_area(space, &cursor, &area, start, end);
 		if (err && !(go_on && err == -SEAM_EFAULT))

@@ -67,9 +67,7 @@ static int make_child(const struct seam_space *parent, struct seam_space *child,
 	int err;
 
 	index_seek(&child->index, 0, &to);
-	for (bool more = index_seek(&parent->index, 0, &from); more;
-	     more = index_next(&parent->index, &from)) {
-		index_load(&parent->index, &from, &area);
+	for_each_area(parent, 0, &from, &area) {
 		if (area_flags(parent, &area) & SEAM_VM_DONTCOPY) {
 			index_remove(&child->index, &to);
 			continue;

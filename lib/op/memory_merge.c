@@ -14,22 +14,22 @@ static int mark_all(struct seam_space *space, bool on)
 {
 	struct cursor cursor;
 	struct area area;
-	int err = 0;
+	int err;
 
-	for (bool more = index_seek(&space->index, 0, &cursor); more && !err;
-	     more = index_next(&space->index, &cursor)) {
-		uint64_t flags;
+	for_each_area(space, 0, &cursor, &area) {
+		uint64_t flags = area_flags(space, &area);
 
-		index_load(&space->index, &cursor, &area);
-		flags = area_flags(space, &area);
 		if (on && ksm_takes(flags))
 			flags |= SEAM_VM_MERGEABLE;
 		else if (!on)
 			flags &= ~SEAM_VM_MERGEABLE;
-		if (flags != area_flags(space, &area))
-			err = area_set_flags(space, &cursor, flags);
+		if (flags == area_flags(space, &area))
+			continue;
+		err = area_set_flags(space, &cursor, flags);
+		if (err)
+			return err;
 	}
-	return err;
+	return 0;
 }
 
 int linux_memory_merge(struct seam_space *space, int on)

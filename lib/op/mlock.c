@@ -41,11 +41,9 @@ static uint64_t locked_pages(const struct seam_space *space, uint64_t start, uin
 	struct area area;
 	uint64_t bytes = 0;
 
-	for (bool more = index_seek(&space->index, start, &cursor); more;
-	     more = index_next(&space->index, &cursor)) {
+	for_each_area(space, start, &cursor, &area) {
 		uint64_t low, high;
 
-		index_load(&space->index, &cursor, &area);
 		if (area.start >= end)
 			break;
 		low = area.start > start ? area.start : start;

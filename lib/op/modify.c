@@ -35,10 +35,7 @@ static bool load_prev(const struct seam_space *space, struct cursor cursor, stru
 
 static bool load_next(const struct seam_space *space, struct cursor cursor, struct area *ret_next)
 {
-	if (!index_next(&space->index, &cursor))
-		return false;
-	index_load(&space->index, &cursor, ret_next);
-	return true;
+	return area_next(space, &cursor, ret_next);
 }
 
 static void decide(struct seam_space *space, const struct cursor *cursor, struct outcome *o)
@@ -253,11 +250,9 @@ bool range_has_hole(const struct seam_space *space, uint64_t start, uint64_t end
 	struct cursor cursor;
 	struct area area;
 
-	for (bool more = index_seek(&space->index, start, &cursor); more && start < end;
-	     more = index_next(&space->index, &cursor)) {
-		index_load(&space->index, &cursor, &area);
-		if (area.start > start)
-			return true;
+	for_each_area(space, start, &cursor, &area) {
+		if (start >= end || area.start > start)
+			break;
 		start = area.end;
 	}
 	return start < end;

@@ -113,9 +113,8 @@ int linux_mprotect(struct seam_space *space, uint64_t addr, uint64_t len, uint32
 	    pkey > MAX_PKEY || pkey < -1)
 		return -SEAM_EINVAL;
 	if (prot & GROWS) {
-		if (!index_seek(&space->index, addr, &cursor))
+		if (!area_seek(space, addr, &cursor, &area))
 			return -SEAM_ENOMEM;
-		index_load(&space->index, &cursor, &area);
 		if (prot & SEAM_PROT_GROWSDOWN ? area.start >= end : area.start > addr)
 			return -SEAM_ENOMEM;
 		/* no architecture here has areas that grow up */

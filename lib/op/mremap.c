@@ -117,9 +117,8 @@ static int check_target(const struct seam_space *space, const struct remap *rema
 static int find_source(const struct seam_space *space, struct remap *remap)
 {
 	steps_find(space, remap->addr);
-	if (!index_seek(&space->index, remap->addr, &remap->cursor))
+	if (!area_seek(space, remap->addr, &remap->cursor, &remap->source))
 		return -SEAM_EFAULT;
-	index_load(&space->index, &remap->cursor, &remap->source);
 	return remap->source.start <= remap->addr ? 0 : -SEAM_EFAULT;
 }
 
@@ -451,9 +450,8 @@ static int move_several(struct seam_space *space, struct remap *remap)
 	struct area area;
 	int err;
 
-	if (!index_seek(&space->index, start, &cursor))
+	if (!area_seek(space, start, &cursor, &area))
 		return -SEAM_EFAULT;
-	index_load(&space->index, &cursor, &area);
 	if (area.start > start)
 		return -SEAM_EFAULT;
 	do {

@@ -15,9 +15,8 @@ static bool covered(const struct seam_space *space, struct cursor cursor, const 
 
 	while (area.end < end) {
 		reached = area.end;
-		if (!index_next(&space->index, &cursor))
+		if (!area_next(space, &cursor, &area))
 			return false;
-		index_load(&space->index, &cursor, &area);
 		if (area.start != reached || area_attr(space, &area)->file != attr->file ||
 		    area_flags(space, &area) != attr->flags)
 			return false;
@@ -60,9 +59,8 @@ int linux_remap_file_pages(struct seam_space *space, uint64_t addr, uint64_t len
 
 	if (prot || start + size <= start || pgoff + pages_of(space, size) < pgoff)
 		return -SEAM_EINVAL;
-	if (!index_seek(&space->index, start, &cursor))
+	if (!area_seek(space, start, &cursor, &area))
 		return -SEAM_EINVAL;
-	index_load(&space->index, &cursor, &area);
 	had = area_flags(space, &area);
 	if (area.start > start || !(had & SEAM_VM_SHARED) ||
 	    !covered(space, cursor, &area, start + size))

@@ -10,9 +10,8 @@ static int find_area(struct seam_space *space, uint64_t addr, struct cursor *ret
 {
 	int err;
 
-	if (!index_seek(&space->index, addr, ret_cursor))
+	if (!area_seek(space, addr, ret_cursor, ret_area))
 		return -SEAM_EFAULT;
-	index_load(&space->index, ret_cursor, ret_area);
 	if (ret_area->start <= addr)
 		return 0;
 	if (!(area_flags(space, ret_area) & SEAM_VM_GROWSDOWN))
