@@ -397,6 +397,7 @@ struct kept {
 };
 
 #define NR_KEPT 4
+#define LONG_CALL 400 /* edits; more than the ring has room for */
 
 static void keep_state(struct kept *kept, const struct index *tree, const struct linear *array)
 {
@@ -445,7 +446,7 @@ static const char *recover(struct index *tree, struct linear *array, const struc
 static void run_shared(const struct arena *arena, uint64_t calls)
 {
 	struct kept kept[NR_KEPT] = { 0 };
-	unsigned int last = 0, recovered = 0, read = 0;
+	unsigned int last = 0, recovered = 0, read = 0, left = 1;
 	const char *wrong = NULL;
 	struct linear array;
 	struct index tree;
@@ -464,12 +465,14 @@ static void run_shared(const struct arena *arena, uint64_t calls)
 		for (unsigned int i = 0; i < 8 && !wrong; i++, read++)
 			wrong = read_state(&tree, &kept[i % NR_KEPT], arena,
 					   i % NR_KEPT == last && !tree.history->blind);
-		if (!wrong && !random_below(50)) {
+		if (wrong || --left)
+			continue;
+		left = random_below(16) ? 1 + (unsigned int)random_below(12) : LONG_CALL;
+		if (!random_below(8)) {
 			wrong = recover(&tree, &array, &kept[last]);
 			kept[last].at = index_read_begin(tree.history);
 			recovered++;
-		}
-		if (!wrong && !random_below(random_below(100) ? 6 : 400)) {
+		} else {
 			index_commit(&tree);
 			last = (last + 1) % NR_KEPT;
 			keep_state(&kept[last], &tree, &array);
