@@ -10,14 +10,20 @@
 
 #define PAGE 4096u
 
+static char *map_at(char *addr, size_t len, int prot, int flags)
+{
+	char *p = mmap(addr, len, prot, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+
+	if (p == MAP_FAILED)
+		_exit(1);
+	return p;
+}
+
 static void make_mappings(void)
 {
 	for (int i = 0; i < 60; i++) {
-		char *p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			       -1, 0);
+		char *p = map_at(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, 0);
 
-		if (p == MAP_FAILED)
-			_exit(1);
 		if (i % 4)
 			p[0] = 1;
 		if (i % 3 == 0)
@@ -26,6 +32,16 @@ static void make_mappings(void)
 			munmap(p + PAGE, PAGE);
 	}
 	mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
+/* Two pages written to, each by itself, and one between them: it joins one of the two alone. */
+static void map_between(void)
+{
+	char *p = map_at(NULL, 3 * PAGE, PROT_NONE, 0);
+
+	for (int i = 0; i < 3; i += 2)
+		*map_at(p + i * PAGE, PAGE, PROT_READ | PROT_WRITE, MAP_FIXED) = 1;
+	map_at(p + PAGE, PAGE, PROT_READ | PROT_WRITE, MAP_FIXED);
 }
 
 static int print_maps(void)
@@ -47,6 +63,7 @@ int main(void)
 	pid_t child;
 
 	make_mappings();
+	map_between();
 	child = fork();
 	if (child)
 		waitpid(child, NULL, 0);
