@@ -56,7 +56,7 @@ static void recover_adopted(struct seam_space *space)
 /* What was being built for the call is left where it is. */
 static void forget_call(struct seam_space *space)
 {
-	space->journal = (struct journal) { .edits = space->journal.few, .room = JOURNAL_INLINE };
+	journal_init(&space->journal);
 	space->changes = NULL;
 	space->no_memory = space->pending = space->telling = space->changing = false;
 	space->move.len = 0;

@@ -28,7 +28,7 @@ static bool copy_family(struct seam_space *copy, const struct family *from)
 	       table_copy(&family->alloc, (void **)&family->branches, from->branches);
 }
 
-/* All that has a size, of a space that is a bitwise copy of @from without pointers of its own. */
+/* All that space_like() leaves out. */
 static bool copy_parts(struct seam_space *copy, const struct seam_space *from)
 {
 	if (!copy_family(copy, from->family) ||
@@ -36,6 +36,8 @@ static bool copy_parts(struct seam_space *copy, const struct seam_space *from)
 	    !table_copy(&copy->alloc, (void **)&copy->adopted, from->adopted) ||
 	    index_copy(&copy->index, &from->index, true))
 		return false;
+	copy->nr_adopted = from->nr_adopted;
+	copy->adopted_room = from->adopted_room;
 	if (from->history && space_init_readers(copy))
 		return false;
 	return !from->steps || !steps_copy(copy, from);
@@ -47,21 +49,9 @@ SEAM_EXPORT int seam_space_snapshot(const struct seam_space *space, struct seam_
 
 	if (space_busy(space))
 		return -SEAM_EBUSY;
-	copy = space->alloc.alloc(space->alloc.ctx, sizeof(*copy));
+	copy = space_like(space);
 	if (!copy)
 		return -SEAM_EALLOC;
-	*copy = *space;
-	index_init_like(&copy->index, &copy->alloc, &space->index);
-	copy->history = NULL;
-	memset(&copy->attrs, 0, sizeof(copy->attrs));
-	copy->family = NULL;
-	copy->next_in_family = NULL;
-	copy->adopted = NULL;
-	copy->journal = (struct journal) { .edits = copy->journal.few, .room = JOURNAL_INLINE };
-	copy->changes = NULL;
-	copy->hook = NULL;
-	copy->steps = NULL;
-	copy->payload.retain = copy->payload.release = NULL;
 	if (!copy_parts(copy, space)) {
 		seam_space_destroy(copy);
 		return -SEAM_EALLOC;

@@ -92,8 +92,7 @@ static struct seam_space *space_new(const struct seam_alloc *alloc)
 	if (!space)
 		return NULL;
 	space->alloc = *alloc;
-	space->journal.edits = space->journal.few;
-	space->journal.room = JOURNAL_INLINE;
+	journal_init(&space->journal);
 	return space;
 }
 
@@ -214,29 +213,33 @@ SEAM_EXPORT void seam_space_destroy(struct seam_space *space)
 	memory_free(&alloc, space, sizeof(*space));
 }
 
-/* Everything of the parent but its areas. */
+struct seam_space *space_like(const struct seam_space *from)
+{
+	struct seam_space *space = from->alloc.alloc(from->alloc.ctx, sizeof(*space));
+
+	if (!space)
+		return NULL;
+	*space = *from;
+	index_init_like(&space->index, &space->alloc, &from->index);
+	space->history = NULL;
+	memset(&space->attrs, 0, sizeof(space->attrs));
+	space->family = NULL;
+	space->next_in_family = NULL;
+	space->adopted = NULL;
+	space->nr_adopted = space->adopted_room = 0;
+	journal_init(&space->journal);
+	space->changes = NULL;
+	space->hook = NULL;
+	space->steps = NULL;
+	space->payload.retain = space->payload.release = NULL;
+	return space;
+}
+
+/* Of what a space has used and counted a child begins anew. */
 static void inherit(struct seam_space *child, const struct seam_space *parent)
 {
-	child->policy = parent->policy;
-	child->arch = parent->arch;
-	index_init_like(&child->index, &child->alloc, &parent->index);
-	child->page_shift = parent->page_shift;
-	child->host_page_shift = parent->host_page_shift;
-	child->flags = parent->flags;
-	child->may = parent->may;
-	child->overcommit = parent->overcommit;
-	child->user_end = parent->user_end;
-	child->mmap_base = parent->mmap_base;
-	child->legacy_base = parent->legacy_base;
-	child->min_addr = parent->min_addr;
-	child->min_addr_sysctl = parent->min_addr_sysctl;
-	child->stack_gap = parent->stack_gap;
-	child->commit_limit_pages = parent->commit_limit_pages;
-	child->offset_mask = parent->offset_mask;
-	memcpy(child->limit, parent->limit, sizeof(child->limit));
 	space_join_family(child, parent->family);
 	family_hold(child->family);
-	child->mm = parent->mm;
 	child->mm.locked_lost_pages = 0;
 	memset(&child->mm.totals, 0, sizeof(child->mm.totals));
 	memset(&child->mm.stats, 0, sizeof(child->mm.stats));
@@ -251,7 +254,7 @@ SEAM_EXPORT int seam_space_fork(struct seam_space *parent, struct seam_space **r
 		return -SEAM_ENOSYS;
 	if (space_busy(parent))
 		return -SEAM_EBUSY;
-	child = space_new(&parent->alloc);
+	child = space_like(parent);
 	if (!child)
 		return -SEAM_EALLOC;
 	inherit(child, parent);

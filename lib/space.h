@@ -52,6 +52,14 @@ struct journal {
 	struct edit few[JOURNAL_INLINE];
 };
 
+/* Empty, without memory of its own. */
+static inline void journal_init(struct journal *journal)
+{
+	journal->edits = journal->few;
+	journal->nr = 0;
+	journal->room = JOURNAL_INLINE;
+}
+
 struct steps;	/* lib/steps/ */
 struct changes; /* lib/changes.h */
 
@@ -200,6 +208,11 @@ static inline bool area_next(const struct seam_space *space, struct cursor *curs
 	     more_ && (index_load(&(space)->index, cursor, area), true);                           \
 	     more_ = index_next(&(space)->index, cursor))
 
+/*
+ * What @from is and how it stands, but for areas, identities and family, with no hook, and payloads
+ * not counted until it is whole. NULL: no memory.
+ */
+struct seam_space *space_like(const struct seam_space *from);
 /* The space is one of the family's, which counts it already. */
 void space_join_family(struct seam_space *space, struct family *family);
 /* -SEAM_EALLOC */
