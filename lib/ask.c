@@ -92,10 +92,8 @@ SEAM_EXPORT int seam_space_ask(struct seam_space *space, const struct seam_call 
 		return -SEAM_EINVAL;
 	call_begin(space);
 	answer.result = make_call(space, call, &answer.value);
-	if (call->op != SEAM_OP_TOUCH) {
-		space->mm.stats.calls++;
-		space->mm.stats.failed += answer.result != 0;
-	}
+	if (call->op != SEAM_OP_TOUCH)
+		call_count(space, answer.result);
 	if (call->op == SEAM_OP_MREMAP)
 		changes_note_move(space, call->mremap, answer.result, answer.value);
 	answer.areas = index_count(&space->index);

@@ -6,12 +6,9 @@
 #include "lib/export.h"
 #include "lib/space.h"
 
-/* A system call: counted, and counted again when it fails. */
 static int end_counted(struct seam_space *space, int result)
 {
-	space->mm.stats.calls++;
-	if (result)
-		space->mm.stats.failed++;
+	call_count(space, result);
 	return call_end(space, result);
 }
 

@@ -226,6 +226,14 @@ static inline bool space_busy(const struct seam_space *space)
 
 /* An empty journal, and a copy of what a call may change besides areas. */
 void call_begin(struct seam_space *space);
+/* Of a system call: that it was made, and that it failed. */
+static inline void call_count(struct seam_space *space, int result)
+{
+	space->mm.stats.calls++;
+	if (result)
+		space->mm.stats.failed++;
+}
+
 /* Keeps what the call did, or takes it back when memory ran out; the call's result either way. */
 int call_end(struct seam_space *space, int result);
 /* Takes back what the call did, keeping how: the journal and the state behind it. */
