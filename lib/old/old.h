@@ -2,7 +2,7 @@
 /*
  * lib/old/old.h - what the calls of Linux 2.2.13 to 2.6.24 share.
  *
- * A place in the map is an address here, not a pointer: after an edit an area is looked up again.
+ * A place in the map is a spot here, or a cursor; after an edit made elsewhere it is looked up again.
  * Functions that change areas give 0 or -SEAM_EALLOC, after which the whole call is taken back, or
  * the errno that their comment names.
  */
@@ -62,12 +62,10 @@ static inline bool spot_load(const struct seam_space *space, struct spot *spot)
  */
 static inline bool spot_find(const struct seam_space *space, uint64_t addr, struct spot *ret_spot)
 {
-	if (!index_seek(&space->index, addr, &ret_spot->cursor)) {
-		ret_spot->area = (struct area) { 0 };
-		return false;
-	}
-	index_load(&space->index, &ret_spot->cursor, &ret_spot->area);
-	return true;
+	if (area_seek(space, addr, &ret_spot->cursor, &ret_spot->area))
+		return true;
+	ret_spot->area = (struct area) { 0 };
+	return false;
 }
 
 /* The same for find_vma: counts the kernel's steps. */
@@ -83,10 +81,9 @@ static inline bool spot_above(const struct seam_space *space, const struct spot 
 {
 	struct cursor cursor = spot->cursor;
 
-	if (!index_next(&space->index, &cursor))
+	if (!area_next(space, &cursor, &ret_spot->area))
 		return false;
 	ret_spot->cursor = cursor;
-	index_load(&space->index, &cursor, &ret_spot->area);
 	return true;
 }
 
