@@ -214,7 +214,8 @@ struct row {
 	uint64_t areas;
 	work_fn *work;
 	const struct impl *own; /* which kind of libseam's spaces; peers have only one */
-	bool alone; /* only libseam does this; beside a writer the maple tree with RCU can be read, too */
+	/* Only libseam does this; beside a writer the maple tree with RCU can be read, too. */
+	bool alone;
 	const char *against; /* the peer, or the row, that the goal is told by */
 	double goal;	     /* at most so much of its figure; alone: at most so much */
 };

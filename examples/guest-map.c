@@ -192,8 +192,8 @@ static int guest_start(struct guest *guest)
 	};
 	struct seam_space_options options = {
 		.size = sizeof(options),
-		.policy = seam_policy_find(
-			"linux-6.18.44"), /* what the guest takes itself to run on */
+		/* what the guest takes itself to run on */
+		.policy = seam_policy_find("linux-6.18.44"),
 		.user_end = GUEST_BYTES,
 		.mmap_base = GUEST_BYTES,
 		.legacy_base = LOWEST,

@@ -21,6 +21,7 @@
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,9 +31,9 @@
 struct shadow {
 	struct seam_space *space;
 	pid_t pid;
-	unsigned long calls,
-		otherwise;  /* followed; of these, those that the policy answers otherwise */
-	unsigned long lost; /* taken over from the kernel, since the maps had parted */
+	unsigned long calls;	 /* followed */
+	unsigned long otherwise; /* of these, those that the policy answers otherwise */
+	unsigned long lost;	 /* taken over from the kernel, since the maps had parted */
 };
 
 /* The shadow is of ranges, protections and files: that is what maps shows, so the plain policy. */
@@ -47,21 +48,23 @@ static struct seam_space *new_space(void)
 }
 
 /* Files are told by what maps shows of them. */
-static uint64_t file_id(uint64_t dev, uint64_t inode)
+static uint64_t file_id(unsigned int dev_major, unsigned int dev_minor, uint64_t inode)
 {
+	uint64_t dev = (uint64_t)dev_major << 20 | dev_minor;
+
 	return (dev * 0x9e3779b97f4a7c15 ^ inode) & ~SEAM_FILE_OWN;
 }
 
 /* One line of maps. [vsyscall] is not the process's. */
 static bool read_area(const char *line, struct seam_area *ret_area)
 {
-	unsigned int major, minor;
+	unsigned int dev_major, dev_minor;
 	uint64_t inode, offset;
 	char perms[5];
 
 	memset(ret_area, 0, sizeof(*ret_area));
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64, &ret_area->start,
-		   &ret_area->end, perms, &offset, &major, &minor, &inode) != 7 ||
+		   &ret_area->end, perms, &offset, &dev_major, &dev_minor, &inode) != 7 ||
 	    strstr(line, "[vsyscall]"))
 		return false;
 	if (perms[0] == 'r')
@@ -74,7 +77,7 @@ static bool read_area(const char *line, struct seam_area *ret_area)
 		ret_area->flags |= SEAM_VM_SHARED | SEAM_VM_MAYSHARE;
 	ret_area->flags |= SEAM_VM_MAYREAD | SEAM_VM_MAYWRITE | SEAM_VM_MAYEXEC;
 	if (inode) {
-		ret_area->file = file_id((uint64_t)major << 20 | minor, inode);
+		ret_area->file = file_id(dev_major, dev_minor, inode);
 		ret_area->pgoff = offset / (uint64_t)sysconf(_SC_PAGESIZE);
 	}
 	return true;
@@ -132,9 +135,7 @@ static bool read_file(const struct shadow *shadow, int fd, struct seam_file *ret
 	if (stat(path, &status))
 		return false;
 	*ret_file = (struct seam_file) {
-		.id = file_id((uint64_t)((status.st_dev >> 8 & 0xfff)) << 20 |
-				      (status.st_dev & 0xff) | (status.st_dev >> 12 & 0xfff00),
-			      status.st_ino),
+		.id = file_id(major(status.st_dev), minor(status.st_dev), status.st_ino),
 		.traits = SEAM_FILE_READ | SEAM_FILE_WRITE, /* the kernel has let it */
 	};
 	return true;

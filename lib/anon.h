@@ -23,8 +23,7 @@
  */
 struct anon_link {
 	uint32_t refs; /* areas that have it, links that have it as up or as vma */
-	uint32_t
-		mark; /* plain: the anon_vma's serial; else ANON_BRANCH and the number of the branch */
+	uint32_t mark; /* plain: the anon_vma's serial; else ANON_BRANCH and the branch's number */
 	uint32_t next; /* in the list of free links, or of idle ones; ANON_UNLISTED in neither */
 };
 

@@ -57,9 +57,8 @@ struct seam_call {
 };
 
 struct seam_answer {
-	int result; /* 0 or -errno, as the call itself would give */
-	uint64_t
-		value; /* mmap, mremap: the address; brk: the break; touch: first page not reached */
+	int result;	   /* 0 or -errno, as the call itself would give */
+	uint64_t value;	   /* mmap, mremap: address; brk: break; touch: first page not reached */
 	uint64_t areas;	   /* how many there would be */
 	size_t nr_changes; /* seam_space_change */
 };
