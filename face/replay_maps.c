@@ -25,9 +25,10 @@ uint64_t area_shown_offset(const struct seam_area *area)
 static const struct trace_file *file_of(const struct replay_report *report,
 					const struct replay_mm *mm, const struct seam_area *area)
 {
-	for (uint32_t i = 0; i < mm->nr_objects; i++)
-		if (mm->objects[i].id == area->file)
-			return trace_file(report->trace, mm->objects[i].file);
+	uint32_t object = intern_find(&mm->objects, &area->file, sizeof(area->file));
+
+	if (object)
+		return trace_file(report->trace, mm->object_files[object - 1]);
 	if (!area->file || area->file > UINT32_MAX)
 		return NULL;
 	return trace_file(report->trace, (uint32_t)area->file);

@@ -381,7 +381,8 @@ void replay_report_free(struct replay_report *report)
 	for (unsigned int i = 0; i < report->nr_results; i++) {
 		for (uint32_t j = 0; j < report->results[i].nr_mms; j++) {
 			free(report->results[i].mms[j].maps);
-			free(report->results[i].mms[j].objects);
+			intern_free(&report->results[i].mms[j].objects);
+			free(report->results[i].mms[j].object_files);
 		}
 		free(report->results[i].mms);
 	}

@@ -15,6 +15,7 @@
 
 #include <seam/seam.h>
 
+#include "trace/intern.h"
 #include "trace/mail.h"
 #include "trace/trace.h"
 
@@ -96,20 +97,15 @@ struct replay_process {
 	char *comm; /* "" when not told */
 };
 
-/* A kernel's own object (behind shared anonymous memory), and the file that a truth showed it as. */
-struct replay_object {
-	uint64_t id; /* with SEAM_FILE_OWN */
-	uint32_t file;
-};
-
 /* The same under one kernel. */
 struct replay_mm {
 	uint64_t areas_end, areas_peak;
 	struct seam_area *maps; /* with keep_maps */
 	size_t nr_maps;
 	uint64_t start_brk, brk; /* with keep_maps: where [heap] is */
-	struct replay_object *objects;
-	uint32_t nr_objects, room_objects;
+	struct intern objects;	 /* the kernel's own, behind shared anonymous memory, by id */
+	uint32_t *object_files;	 /* [number - 1]: the file that a truth showed it as */
+	uint32_t room_objects;
 };
 
 /* A call that failed under a kernel. */

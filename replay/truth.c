@@ -299,12 +299,17 @@ static int resolve(struct check *check)
 /* What the kernel shows an object of its own as. */
 static int note_object(struct replay_mm *kept, uint64_t object, uint32_t file)
 {
-	for (uint32_t i = 0; i < kept->nr_objects; i++)
-		if (kept->objects[i].id == object)
-			return 0;
-	if (grow(&kept->objects, kept->nr_objects, &kept->room_objects, sizeof(*kept->objects)))
+	uint32_t number;
+	bool is_new;
+
+	if (grow(&kept->object_files, kept->objects.nr_entries, &kept->room_objects,
+		 sizeof(*kept->object_files)))
 		return -ENOMEM;
-	kept->objects[kept->nr_objects++] = (struct replay_object) { .id = object, .file = file };
+	number = intern_number(&kept->objects, &object, sizeof(object), UINT32_MAX, &is_new);
+	if (!number)
+		return -ENOMEM;
+	if (is_new)
+		kept->object_files[number - 1] = file;
 	return 0;
 }
 

@@ -74,25 +74,43 @@ static int add_entry(struct intern *intern, const void *bytes, size_t size, uint
 	return 0;
 }
 
+/* The slot that has the number of @bytes, or the free one where it would stand. */
+static uint32_t *find_slot(const struct intern *intern, const void *bytes, size_t size,
+			   uint64_t hash)
+{
+	for (uint64_t at = hash;; at++) {
+		uint32_t *slot = &intern->slots[at & intern->slot_mask];
+		const struct intern_entry *entry;
+
+		if (!*slot)
+			return slot;
+		entry = &intern->entries[*slot - 1];
+		if (entry->hash == hash && entry->size == size &&
+		    !memcmp(entry->bytes, bytes, size))
+			return slot;
+	}
+}
+
+uint32_t intern_find(const struct intern *intern, const void *bytes, size_t size)
+{
+	return intern->slots ? *find_slot(intern, bytes, size, hash_bytes(bytes, size)) : 0;
+}
+
 uint32_t intern_number(struct intern *intern, const void *bytes, size_t size, uint32_t max,
 		       bool *ret_new)
 {
-	uint64_t hash = hash_bytes(bytes, size), at;
-	uint32_t number;
+	uint64_t hash = hash_bytes(bytes, size);
+	uint32_t *slot;
 
 	*ret_new = false;
 	if ((!intern->slots || intern->nr_entries > intern->slot_mask / 2) && grow_slots(intern))
 		return 0;
-	for (at = hash; (number = intern->slots[at & intern->slot_mask]); at++) {
-		const struct intern_entry *entry = &intern->entries[number - 1];
-
-		if (entry->hash == hash && entry->size == size &&
-		    !memcmp(entry->bytes, bytes, size))
-			return number;
-	}
+	slot = find_slot(intern, bytes, size, hash);
+	if (*slot)
+		return *slot;
 	if (intern->nr_entries >= max || add_entry(intern, bytes, size, hash))
 		return 0;
-	intern->slots[at & intern->slot_mask] = intern->nr_entries;
+	*slot = intern->nr_entries;
 	*ret_new = true;
 	return intern->nr_entries;
 }

@@ -21,6 +21,8 @@ struct intern {
 /* The number of @bytes, a new one when they were not met before; 0: no memory or too many. */
 uint32_t intern_number(struct intern *intern, const void *bytes, size_t size, uint32_t max,
 		       bool *ret_new);
+/* The same without adding: 0 when they were not met. */
+uint32_t intern_find(const struct intern *intern, const void *bytes, size_t size);
 /* The bytes behind a number, with a 0 after them; they stay where they are. NULL: no such number. */
 const char *intern_text(const struct intern *intern, uint32_t number);
 void intern_free(struct intern *intern);
