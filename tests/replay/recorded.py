@@ -42,7 +42,8 @@ with tempfile.TemporaryDirectory() as folder:
     tap.ok(trace['complete'] and trace['processes'] == 2, 'complete, two processes', trace)
     tap.ok(trace['checkpoints'] >= 2 and not trace['differences'] and not trace['resynced'],
            'no difference to the kernel', trace)
-    tap.ok(trace['touch'] != 'recorded' or not trace['undetermined'], 'nothing hangs on what was touched: that is recorded', trace)
+    tap.ok(trace['touch'] != 'recorded' or not trace['undetermined'],
+           'nothing hangs on what was touched: that is recorded', trace)
     row = report['kernels'][0]
     tap.ok(row['recorded'] and row['areas_end'] == sum(p['areas_end'] for p in row['processes']) and
            row['processes'][0]['areas_end'] == len(seen), 'as many areas as the program saw', row)
