@@ -189,7 +189,7 @@ static uint32_t reusable(const struct family *family, uint32_t link)
 uint32_t anon_fork(struct family *family, uint32_t link)
 {
 	uint32_t again = reusable(family, link), id, serial;
-	struct anon_branch *child, *parent;
+	struct anon_branch *child, *parent, *vma;
 
 	if (!give_branch(family, link))
 		return 0;
@@ -198,18 +198,23 @@ uint32_t anon_fork(struct family *family, uint32_t link)
 		return 0;
 	child = anon_branch_at(family, id);
 	parent = anon_branch_at(family, link);
-	child->up = link;
 	child->children = 0; /* not a root */
-	family->links[link].refs++;
+	/*
+	 * Counted first, then held: when a fork keeps what is done up to here, dropping what is held
+	 * takes no count that another has.
+	 */
+	WRITE_ONCE(family->links[link].refs, family->links[link].refs + 1);
+	WRITE_RELEASE(child->up, link);
 	WRITE_ONCE(child->length, parent->length + !again);
 	if (again) {
+		WRITE_ONCE(family->links[again].refs, family->links[again].refs + 1);
 		WRITE_RELEASE(child->vma, again);
-		family->links[again].refs++;
 	} else {
 		serial = serial_new(family);
 		WRITE_ONCE(child->serial, serial);
-		child->parent = parent->vma;
-		anon_branch_at(family, child->parent)->children++;
+		vma = anon_branch_at(family, parent->vma);
+		WRITE_ONCE(vma->children, vma->children + 1);
+		WRITE_RELEASE(child->parent, parent->vma);
 	}
 	return id;
 }

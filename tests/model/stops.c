@@ -32,7 +32,7 @@ int main(void)
 #define ARENA UINT64_C(0x50000000)
 #define ARENA_PAGES 600
 #define MOST_AREAS 512
-#define FORK_EVERY 997 /* stops; a prime, so that forks fall everywhere */
+#define FORK_EVERY 307 /* stops; a prime, so that forks fall everywhere */
 
 /* Memory that is never given back: the child of a fork may need some, wherever the fork came. */
 static char heap[64 << 20];
@@ -275,7 +275,7 @@ static struct seam_space *space_new(void)
 int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = stopped };
-	unsigned long calls = argc > 1 ? strtoul(argv[1], NULL, 0) : 250;
+	unsigned long calls = argc > 1 ? strtoul(argv[1], NULL, 0) : 500;
 	struct seam_space *twin;
 	static struct map outcome;
 
