@@ -263,7 +263,10 @@ static bool anonymous_memory(struct guest *guest)
 	good &= expect("new memory comes to lie below, and is one with it",
 		       next + args.len == addr && seam_space_areas(guest->space) == 1);
 	good &= expect("its content is where it was", guest->host[addr + PAGE] == 42);
-	good &= expect("the page table follows", table_is_right(guest));
+	good &= expect("the page table follows",
+		       guest->table[addr >> PAGE_SHIFT] ==
+				       (PRESENT | SEAM_PROT_READ | SEAM_PROT_WRITE) &&
+			       table_is_right(guest));
 	return good & !guest_munmap(guest, next, 16 * PAGE);
 }
 
