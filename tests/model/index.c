@@ -407,7 +407,8 @@ static void keep_state(struct kept *kept, const struct index *tree, const struct
 	kept->areas.areas = malloc((array->nr + 1) * sizeof(struct area));
 	if (!kept->areas.areas)
 		abort();
-	memcpy(kept->areas.areas, array->areas, array->nr * sizeof(struct area));
+	if (array->nr)
+		memcpy(kept->areas.areas, array->areas, array->nr * sizeof(struct area));
 }
 
 /* Lookups in an older state give what it held, or say that it is gone. */
