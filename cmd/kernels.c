@@ -5,8 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/policy.h"
-#include "face/json.h"
-#include "probe/rules.h"
+#include "face/kernels.h"
 #include "ui/table.h"
 
 #define VECTOR_SIZE 16
@@ -55,40 +54,6 @@ static char *vector_text(char *buf, const struct seam_policy *policy)
 {
 	snprintf(buf, VECTOR_SIZE, "%08" PRIx32, seam_policy_vector(policy));
 	return buf;
-}
-
-static void json_policy(struct json *json, const struct seam_policy *policy)
-{
-	json_string(json, "kernel", policy->name);
-	json_vector(json, "vector", seam_policy_vector(policy));
-	json_string(json, "source", policy->source);
-	json_bool(json, "checked", policy->checked);
-	json_bool(json, "old", policy->old);
-	json_open(json, "rules", '{');
-	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++)
-		json_uint(json, seam_rule_name(rule), policy->rule[rule]);
-	json_close(json, '}');
-}
-
-static void print_all_json(FILE *out)
-{
-	const struct seam_policy *policy;
-	struct json json;
-
-	json_report(&json, out, "kernels");
-	json_open(&json, "rules", '{');
-	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++)
-		json_string(&json, seam_rule_name(rule), seam_rule_text(rule));
-	json_close(&json, '}');
-	json_open(&json, "kernels", '[');
-	for (unsigned int i = 0; (policy = seam_policy_at(i)); i++) {
-		json_open(&json, NULL, '{');
-		json_policy(&json, policy);
-		json_close(&json, '}');
-	}
-	json_close(&json, ']');
-	json_close(&json, '}');
-	json_end(&json);
 }
 
 /* "close=2, -sticky": what changed against the policy before. */
@@ -145,28 +110,6 @@ static int print_all(const struct options *options, FILE *out)
 	return table_print(table, out, !options->no_header);
 }
 
-static void print_probe_json(const struct rules_probe *probe, const struct seam_policy *policy,
-			     FILE *out)
-{
-	struct json json;
-
-	json_report(&json, out, "kernels");
-	json_string(&json, "release", probe->release);
-	json_string(&json, "nearest", probe->nearest->name);
-	json_policy(&json, policy);
-	json_open(&json, "not_told", '[');
-	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++)
-		if (probe->found[rule] < 0)
-			json_string(&json, NULL, seam_rule_name(rule));
-	json_close(&json, ']');
-	json_open(&json, "notes", '[');
-	for (unsigned int i = 0; i < probe->nr_notes; i++)
-		json_string(&json, NULL, probe->notes[i]);
-	json_close(&json, ']');
-	json_close(&json, '}');
-	json_end(&json);
-}
-
 /* Whether a living kernel has the rule: some are those of the old ones alone. */
 static bool is_living(unsigned int rule)
 {
@@ -216,34 +159,10 @@ static int report_probe(const struct options *options, FILE *out)
 		return cmd_fail(EXIT_FAILED, "probing the running kernel: %s", strerror(-err));
 	rules_policy(&probe, &policy);
 	if (options->json)
-		print_probe_json(&probe, &policy, out);
+		kernels_probe_json(&probe, &policy, out);
 	else if (print_probe(&probe, &policy, !options->no_header, out))
 		return cmd_fail(EXIT_FAILED, "no memory");
 	return EXIT_DONE;
-}
-
-static void print_diff_json(const struct seam_policy *left, const struct seam_policy *right,
-			    FILE *out)
-{
-	struct json json;
-
-	json_report(&json, out, "kernels");
-	json_string(&json, "left", left->name);
-	json_string(&json, "right", right->name);
-	json_open(&json, "differences", '[');
-	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++) {
-		if (left->rule[rule] == right->rule[rule])
-			continue;
-		json_open(&json, NULL, '{');
-		json_string(&json, "rule", seam_rule_name(rule));
-		json_uint(&json, "left", left->rule[rule]);
-		json_uint(&json, "right", right->rule[rule]);
-		json_string(&json, "what", seam_rule_text(rule));
-		json_close(&json, '}');
-	}
-	json_close(&json, ']');
-	json_close(&json, '}');
-	json_end(&json);
 }
 
 static int print_diff(const struct seam_policy *left, const struct seam_policy *right, bool header,
@@ -281,7 +200,7 @@ static int report_diff(const struct options *options, FILE *out)
 	if (err)
 		return err;
 	if (options->json)
-		print_diff_json(&left, &right, out);
+		kernels_diff_json(&left, &right, out);
 	else if (print_diff(&left, &right, !options->no_header, out))
 		return cmd_fail(EXIT_FAILED, "no memory");
 	return EXIT_DONE;
@@ -290,7 +209,7 @@ static int report_diff(const struct options *options, FILE *out)
 static int report_all(const struct options *options, FILE *out)
 {
 	if (options->json)
-		print_all_json(out);
+		kernels_json(out);
 	else if (print_all(options, out))
 		return cmd_fail(EXIT_FAILED, "no memory");
 	return EXIT_DONE;

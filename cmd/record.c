@@ -15,7 +15,7 @@
 #include "cmd/cmd.h"
 #include "cmd/policy.h"
 #include "cmd/record_print.h"
-#include "face/json.h"
+#include "face/record.h"
 #include "probe/record.h"
 #include "replay/replay.h"
 #include "sym/unwind.h"
@@ -190,29 +190,6 @@ static void print_closing(const struct record_result *result, const struct outpu
 			counted(calls, result->ambiguous, "call", "calls"));
 }
 
-static void print_json(const struct record_result *result, const struct output *output,
-		       uint64_t bytes)
-{
-	struct json json;
-
-	json_report(&json, stderr, "record");
-	json_string(&json, "file", output->path);
-	json_uint(&json, "size_bytes", bytes);
-	json_uint(&json, "calls", result->calls);
-	json_uint(&json, "processes", result->processes);
-	json_uint(&json, "spaces", result->spaces);
-	json_uint(&json, "threads", result->threads);
-	json_uint(&json, "areas_peak", result->areas_peak);
-	json_uint(&json, "lost", 0);
-	json_uint(&json, "ambiguous", result->ambiguous);
-	json_bool(&json, "descriptions", !result->no_descriptions);
-	json_uint(&json, "elapsed_ns", result->elapsed_ns);
-	json_uint(&json, "cost_ns", result->cpu_ns);
-	json_int(&json, "status", result->status);
-	json_close(&json, '}');
-	json_end(&json);
-}
-
 static void say(const char *text)
 {
 	cmd_fail(0, "%s", text);
@@ -230,7 +207,7 @@ static int finish(const struct options *options, const struct output *output,
 		return cmd_fail(EXIT_SEAM_FAILED, "the seccomp filter: %s; --survive goes without",
 				strerror(-result->exec_errno));
 	if (options->json)
-		print_json(result, output, bytes);
+		record_json(result, output->path, bytes, stderr);
 	else
 		print_closing(result, output, bytes);
 	if (write_err)

@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "face/json.h"
-#include "face/show.h"
-#include "probe/stat_tree.h"
+#include "face/stat.h"
 #include "ui/plain.h"
 #include "ui/table.h"
 
@@ -52,17 +50,6 @@ static int parse_options(struct options *options, int argc, char **argv)
 	return status ? status : operands_program(&cmd_stat, options->program);
 }
 
-static const struct stat_space *largest_space(const struct stat_tree *tree)
-{
-	const struct stat_space *largest = NULL;
-
-	for (size_t i = 0; i < tree->nr_spaces; i++)
-		if (tree->spaces[i].seen &&
-		    (!largest || tree->spaces[i].areas_peak > largest->areas_peak))
-			largest = &tree->spaces[i];
-	return largest;
-}
-
 static void print_nearest_limit(const struct stat_tree *tree, FILE *out)
 {
 	const struct limit *limit = tree->limits.list;
@@ -79,7 +66,7 @@ static void print_nearest_limit(const struct stat_tree *tree, FILE *out)
 
 static void print_verdict(const struct stat_tree *tree, FILE *out)
 {
-	const struct stat_space *largest = largest_space(tree);
+	const struct stat_space *largest = stat_largest(tree);
 	char areas[SHORT_TEXT], limit[SHORT_TEXT];
 	uint64_t max = limits_max_areas();
 
@@ -169,113 +156,16 @@ static int print_processes(const struct stat_tree *tree, FILE *out)
 	return err;
 }
 
-/* What a person should know about how it was seen, one sentence each. */
-static void each_note(const struct stat_tree *tree, bool sample,
-		      void (*say)(void *to, const char *text), void *to)
+static void print_spread(FILE *out, const char *name, struct stat_spread spread, size_t nr_runs)
 {
-	size_t nr_unread = 0, nr_running = 0;
-	char text[512], count[COUNTED_TEXT];
-
-	for (size_t i = 0; i < tree->nr_spaces; i++) {
-		nr_unread += !tree->spaces[i].seen;
-		nr_running += tree->spaces[i].running;
-	}
-	if (tree->trace_errno) {
-		snprintf(
-			text, sizeof(text),
-			"tracing was refused (%s), so the tree was only sampled (as --sample does)",
-			strerror(tree->trace_errno));
-		say(to, text);
-	}
-	if (sample || tree->trace_errno)
-		say(to, "sampled: processes that lived shorter than a look may be missing, and no "
-			"count is that of the very end");
-	if (tree->launched_only)
-		say(to, "this kernel does not tell children (CONFIG_PROC_CHILDREN): only the first "
-			"process was followed");
-	if (tree->nr_lost_rights) {
-		snprintf(text, sizeof(text),
-			 "%s ran without the rights of its file, first %s: a traced program gets "
-			 "them only when seam has CAP_SYS_PTRACE; --sample keeps them",
-			 counted(count, tree->nr_lost_rights, "setuid or privileged program",
-				 "setuid or privileged programs"),
-			 tree->lost_rights_path);
-		say(to, text);
-	}
-	if (nr_unread) {
-		snprintf(text, sizeof(text),
-			 "%s could not be counted: ended too soon, or not ours to read "
-			 "(CAP_SYS_PTRACE)",
-			 counted(count, nr_unread, "process", "processes"));
-		say(to, text);
-	}
-	if (nr_running) {
-		snprintf(text, sizeof(text), "%s still ran when the program had ended",
-			 counted(count, nr_running, "process", "processes"));
-		say(to, text);
-	}
-	if (tree->out_of_memory)
-		say(to, "seam had no memory left: processes are missing");
-}
-
-static void say_to_stream(void *to, const char *text)
-{
-	fprintf(to, "note: %s\n", text);
-}
-
-static void say_to_json(void *to, const char *text)
-{
-	json_string(to, NULL, text);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return left < right ? -1 : left > right;
-}
-
-/* One run in numbers; the tree is kept of the last only. */
-struct run {
-	uint64_t real_ns, user_ns, sys_ns;
-	int status;
-};
-
-struct spread {
-	uint64_t min, median, max;
-};
-
-/* Over @nr runs, of the field at @offset of struct run. @scratch has room for @nr values. */
-static struct spread spread_of(const struct run *runs, size_t nr, size_t offset, uint64_t *scratch)
-{
-	for (size_t i = 0; i < nr; i++)
-		memcpy(&scratch[i], (const char *)&runs[i] + offset, sizeof(scratch[i]));
-	qsort(scratch, nr, sizeof(*scratch), by_value);
-	return (struct spread) { .min = scratch[0],
-				 .median = nr % 2 ? scratch[nr / 2]
-						  : (scratch[nr / 2 - 1] + scratch[nr / 2]) / 2,
-				 .max = scratch[nr - 1] };
-}
-
-struct report {
-	const struct stat_tree *tree;
-	const struct run *runs;
-	size_t nr_runs;
-	struct spread real, user, sys;
-	int status;
-	bool sampled;
-};
-
-static void print_spread(FILE *out, const char *name, struct spread spread, size_t nr_runs)
-{
-	print_time(out, name, spread.median);
+	print_time(out, name, spread.median_ns);
 	if (nr_runs == 1)
 		return;
-	fprintf(out, "\tmedian of %zu runs, ", nr_runs);
-	fprintf(out, "%.3f to %.3f s\n", (double)spread.min / 1e9, (double)spread.max / 1e9);
+	fprintf(out, "\tmedian of %zu runs, %.3f to %.3f s\n", nr_runs, (double)spread.min_ns / 1e9,
+		(double)spread.max_ns / 1e9);
 }
 
-static int print_report(const struct report *report, FILE *out)
+static int print_report(const struct stat_report *report, FILE *out)
 {
 	char looks[COUNTED_TEXT];
 	int err;
@@ -289,75 +179,21 @@ static int print_report(const struct report *report, FILE *out)
 	fprintf(out, "\nlooked %s: a peak is the highest seen%s\n",
 		counted(looks, report->tree->looks, "time", "times"),
 		report->nr_runs > 1 ? "; mappings are those of the last run" : "");
-	each_note(report->tree, report->sampled, say_to_stream, out);
+	for (unsigned int i = 0; i < report->nr_notes; i++) {
+		fputs("note: ", out);
+		print_plain(report->notes[i], out);
+		fputc('\n', out);
+	}
 	return err;
 }
 
-static void json_processes(struct json *json, const struct stat_tree *tree)
-{
-	json_open(json, "processes", '[');
-	for (size_t i = 0; i < tree->nr_spaces; i++) {
-		const struct stat_space *space = &tree->spaces[i];
-
-		json_open(json, NULL, '{');
-		json_int(json, "pid", space->pid);
-		json_string(json, "comm", space->comm);
-		if (space->seen) {
-			json_uint(json, "areas_peak", space->areas_peak);
-			json_uint(json, "areas_end", space->areas_end);
-		} else {
-			json_null(json, "areas_peak");
-			json_null(json, "areas_end");
-		}
-		json_bool(json, "areas_end_exact", space->end_exact);
-		json_bool(json, "running", space->running);
-		json_null(json, "calls");
-		json_null(json, "failed_calls");
-		json_close(json, '}');
-	}
-	json_close(json, ']');
-}
-
-static void json_runs(struct json *json, const struct report *report)
-{
-	json_open(json, "runs", '[');
-	for (size_t i = 0; i < report->nr_runs; i++) {
-		json_open(json, NULL, '{');
-		json_uint(json, "real_ns", report->runs[i].real_ns);
-		json_uint(json, "user_ns", report->runs[i].user_ns);
-		json_uint(json, "sys_ns", report->runs[i].sys_ns);
-		json_int(json, "status", report->runs[i].status);
-		json_close(json, '}');
-	}
-	json_close(json, ']');
-}
-
-static void print_json(const struct report *report, FILE *out)
-{
-	struct json json;
-
-	json_report(&json, out, "stat");
-	json_uint(&json, "real_ns", report->real.median);
-	json_uint(&json, "user_ns", report->user.median);
-	json_uint(&json, "sys_ns", report->sys.median);
-	json_int(&json, "status", report->status);
-	json_processes(&json, report->tree);
-	json_bool(&json, "peak_sampled", true);
-	json_uint(&json, "looks", report->tree->looks);
-	json_limits(&json, &report->tree->limits);
-	json_runs(&json, report);
-	json_open(&json, "notes", '[');
-	each_note(report->tree, report->sampled, say_to_json, &json);
-	json_close(&json, ']');
-	json_close(&json, '}');
-	json_end(&json);
-}
-
 /* Runs the program as often as asked, at most until a signal ends it. 0, or a status of seam's. */
-static int run_all(const struct options *options, struct report *report, struct run *runs,
+static int run_all(const struct options *options, struct stat_run *runs, size_t *ret_nr,
 		   struct stat_tree *tree)
 {
-	for (size_t i = 0; i < options->runs; i++) {
+	size_t nr = 0;
+
+	do {
 		int err;
 
 		stat_tree_free(tree);
@@ -365,38 +201,52 @@ static int run_all(const struct options *options, struct report *report, struct 
 		if (err)
 			return cmd_fail(EXIT_SEAM_FAILED, "%s: could not be started: %s",
 					options->program[0], strerror(-err));
-		if (tree->exec_errno) {
-			cmd_fail(0, "%s: %s", options->program[0], strerror(tree->exec_errno));
-			return tree->status;
-		}
-		runs[i] = (struct run) { tree->real_ns, tree->user_ns, tree->sys_ns, tree->status };
-		report->nr_runs++;
-		if (!report->status)
-			report->status = tree->status;
-		if (tree->status > 128)
-			break;
-	}
+		if (tree->exec_errno)
+			return cmd_fail(tree->status, "%s: %s", options->program[0],
+					strerror(tree->exec_errno));
+		runs[nr++] = (struct stat_run) { tree->real_ns, tree->user_ns, tree->sys_ns,
+						 tree->status };
+	} while (nr < options->runs && tree->status <= 128);
+	*ret_nr = nr;
 	return 0;
 }
 
-static void summarise(struct report *report, uint64_t *scratch)
+/* The status to end with. */
+static int report_runs(const struct options *options, const struct stat_run *runs, size_t nr,
+		       const struct stat_tree *tree, FILE *out)
 {
-	report->real =
-		spread_of(report->runs, report->nr_runs, offsetof(struct run, real_ns), scratch);
-	report->user =
-		spread_of(report->runs, report->nr_runs, offsetof(struct run, user_ns), scratch);
-	report->sys =
-		spread_of(report->runs, report->nr_runs, offsetof(struct run, sys_ns), scratch);
+	struct stat_report report;
+	int err = stat_summarise(runs, nr, tree, options->sample, &report);
+
+	if (!err && options->json)
+		stat_json(&report, out);
+	else if (!err)
+		err = print_report(&report, out);
+	return err ? cmd_fail(EXIT_SEAM_FAILED, "the report: %s", strerror(-err)) : report.status;
+}
+
+static int run_and_report(const struct options *options, FILE *out)
+{
+	struct stat_run *runs = calloc(options->runs, sizeof(*runs));
+	struct stat_tree tree = { 0 };
+	size_t nr = 0;
+	int status;
+
+	if (!runs)
+		return cmd_fail(EXIT_SEAM_FAILED, "-r %" PRIu64 ": %s", options->runs,
+				strerror(ENOMEM));
+	status = run_all(options, runs, &nr, &tree);
+	if (!status)
+		status = report_runs(options, runs, nr, &tree, out);
+	stat_tree_free(&tree);
+	free(runs);
+	return status;
 }
 
 static int run_stat(int argc, char **argv)
 {
 	struct options options;
-	struct stat_tree tree = { 0 };
-	struct report report = { .tree = &tree };
-	int status = parse_options(&options, argc, argv), err = 0;
-	struct run *runs;
-	uint64_t *scratch;
+	int status = parse_options(&options, argc, argv);
 	FILE *out;
 
 	if (status)
@@ -404,32 +254,9 @@ static int run_stat(int argc, char **argv)
 	out = cmd_open_output(options.output, stderr);
 	if (!out)
 		return EXIT_SEAM_FAILED;
-	runs = calloc(options.runs, sizeof(*runs));
-	scratch = calloc(options.runs, sizeof(*scratch));
-	if (!runs || !scratch) {
-		status = cmd_fail(EXIT_SEAM_FAILED, "-r %" PRIu64 ": %s", options.runs,
-				  strerror(ENOMEM));
-		goto out;
-	}
-	report.runs = runs;
-	report.sampled = options.sample;
-	status = run_all(&options, &report, runs, &tree);
-	if (status)
-		goto out;
-	status = report.status;
-	summarise(&report, scratch);
-	if (options.json)
-		print_json(&report, out);
-	else
-		err = print_report(&report, out);
-	if (err)
-		status = cmd_fail(EXIT_SEAM_FAILED, "the report: %s", strerror(-err));
-out:
+	status = run_and_report(&options, out);
 	if (cmd_close_output(out, options.output, EXIT_DONE) && !status)
 		status = EXIT_SEAM_FAILED;
-	stat_tree_free(&tree);
-	free(scratch);
-	free(runs);
 	return status;
 }
 

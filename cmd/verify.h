@@ -4,7 +4,6 @@
 #define CMD_VERIFY_H
 
 #include "cmd/cmd.h"
-#include "face/json.h"
 #include "probe/host.h"
 #include "verify/run.h"
 
@@ -32,8 +31,8 @@ struct verify_session {
 	uint64_t ns;
 };
 
-/* Begins a report as JSON: under which rules what was held against which kernel. */
-void verify_json_begin(struct json *json, const struct verify_session *session, FILE *out);
+/* "# title: text" where @text may have lines: each behind a mark. */
+void verify_print_marked(FILE *out, const char *title, const char *text);
 /* Writes the report as asked for; the exit status. */
 int verify_report(const struct verify_session *session, const struct run *run);
 /* Beside a program, or a process that runs; the exit status. */

@@ -7,8 +7,7 @@
 
 #include "cmd/attach.h"
 #include "cmd/verify.h"
-#include "face/call_text.h"
-#include "face/json.h"
+#include "face/verify.h"
 #include "ui/table.h"
 #include "verify/beside.h"
 #include "verify/scene.h"
@@ -29,51 +28,6 @@ static int status_of(const struct beside_result *result)
 }
 
 /* ---- what was found ---- */
-
-/* "mprotect(0x7f…, 4096, PROT_READ) = 0", of whom and when. */
-static void print_call(const struct beside_run *run, const struct beside_mismatch *mismatch,
-		       FILE *out)
-{
-	const struct event *call = &mismatch->call;
-
-	if (mismatch->when == BESIDE_FORK || call->kind == EVENT_SPACE)
-		fprintf(out,
-			mismatch->when == BESIDE_FORK ? "the fork that made process %" PRIu32
-						      : "before the first call of process "
-							"%" PRIu32,
-			call->pid);
-	else if (call->kind == EVENT_CALL)
-		call_text(out, call, beside_file(run->beside, call));
-	if (mismatch->when == BESIDE_BETWEEN)
-		fputs(": changed before it, by no call", out);
-	else if (mismatch->when == BESIDE_WHOLE)
-		fputs(": seen after it, in the whole map", out);
-}
-
-static char *call_string(const struct beside_run *run, const struct beside_mismatch *mismatch)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *memory = open_memstream(&text, &size);
-
-	if (!memory)
-		return NULL;
-	print_call(run, mismatch, memory);
-	fclose(memory);
-	return text;
-}
-
-static void print_marked(FILE *out, const char *title, const char *text)
-{
-	fprintf(out, "# %s: ", title);
-	for (; *text; text++) {
-		if (*text != '\n')
-			fputc(*text, out);
-		else if (text[1])
-			fputs("\n#   ", out);
-	}
-	fputc('\n', out);
-}
 
 /* The mismatch as a script that shows it, where there is one. */
 static void print_scene(const struct beside_run *run, const struct beside_mismatch *mismatch,
@@ -98,13 +52,13 @@ static void print_scene(const struct beside_run *run, const struct beside_mismat
 static void print_mismatch(const struct beside_run *run, const struct beside_mismatch *mismatch,
 			   FILE *out)
 {
-	char *call = call_string(run, mismatch);
+	char *call = beside_call_text(run->beside, mismatch);
 
 	fprintf(out, "\n# call %" PRIu64 " of process %" PRIu32 "\n", mismatch->number,
 		mismatch->call.pid);
-	print_marked(out, "call", call ? call : "");
-	print_marked(out, "model", mismatch->expected);
-	print_marked(out, "kernel", mismatch->found);
+	verify_print_marked(out, "call", call ? call : "");
+	verify_print_marked(out, "model", mismatch->expected);
+	verify_print_marked(out, "kernel", mismatch->found);
 	print_scene(run, mismatch, out);
 	free(call);
 }
@@ -154,69 +108,6 @@ static void print_text(const struct beside_run *run, FILE *out)
 		print_mismatch(run, result->mismatch[i], out);
 }
 
-static void print_json_mismatches(const struct beside_run *run, struct json *json)
-{
-	json_open(json, "mismatches", '[');
-	for (unsigned int i = 0; i < run->result->nr_kept; i++) {
-		const struct beside_mismatch *mismatch = run->result->mismatch[i];
-		char *call = call_string(run, mismatch);
-
-		json_open(json, NULL, '{');
-		json_string(json, "call", call);
-		json_uint(json, "number", mismatch->number);
-		json_uint(json, "pid", mismatch->call.pid);
-		json_string(json, "expected", mismatch->expected);
-		json_string(json, "found", mismatch->found);
-		json_close(json, '}');
-		free(call);
-	}
-	json_close(json, ']');
-}
-
-static void print_json_changes(const struct beside_result *result, struct json *json)
-{
-	json_open(json, "changes", '[');
-	for (unsigned int i = 0; i < result->nr_changes; i++) {
-		json_open(json, NULL, '{');
-		json_string(json, "what", result->change[i].what);
-		json_uint(json, "count", result->change[i].count);
-		json_close(json, '}');
-	}
-	json_close(json, ']');
-}
-
-static void print_json(const struct beside_run *run, FILE *out)
-{
-	const struct beside_result *result = run->result;
-	const struct verify_session *session = run->session;
-	struct json json;
-
-	verify_json_begin(&json, session, out);
-	json_uint(&json, "calls", result->calls);
-	json_uint(&json, "checked", result->checked);
-	json_uint(&json, "undetermined", result->undetermined);
-	json_uint(&json, "told", result->told);
-	json_uint(&json, "overlapped", result->overlapped);
-	json_uint(&json, "not_modelled", result->not_modelled);
-	json_uint(&json, "unseen", result->unseen);
-	json_uint(&json, "whole_maps", result->whole);
-	json_uint(&json, "processes", run->recorded.processes);
-	json_uint(&json, "threads", run->recorded.threads);
-	json_null(&json, "seed");
-	json_uint(&json, "time_ns", run->recorded.elapsed_ns);
-	json_uint(&json, "cost_ns", run->recorded.cpu_ns);
-	if (session->options->pid)
-		json_null(&json, "status");
-	else
-		json_int(&json, "status", run->recorded.status);
-	json_string(&json, "failed", result->failed);
-	json_uint(&json, "nr_mismatches", result->nr_mismatches);
-	print_json_mismatches(run, &json);
-	print_json_changes(result, &json);
-	json_close(&json, '}');
-	json_end(&json);
-}
-
 /* A script in any case: of what did not agree first, or of nothing. */
 static void print_ops(const struct beside_run *run, FILE *out)
 {
@@ -229,17 +120,24 @@ static void print_ops(const struct beside_run *run, FILE *out)
 
 static int report(const struct beside_run *run)
 {
-	FILE *out = cmd_open_output(run->session->options->output, stderr);
+	const struct verify_session *session = run->session;
+	const struct verify_context context = {
+		.policy = &session->policy,
+		.release = session->host.release,
+		.has_status = !session->options->pid,
+		.status = run->recorded.status,
+	};
+	FILE *out = cmd_open_output(session->options->output, stderr);
 
 	if (!out)
 		return EXIT_SEAM_FAILED;
-	if (run->session->options->json)
-		print_json(run, out);
-	else if (run->session->options->emit == EMIT_OPS)
+	if (session->options->json)
+		beside_json(&context, run->beside, &run->recorded, out);
+	else if (session->options->emit == EMIT_OPS)
 		print_ops(run, out);
 	else
 		print_text(run, out);
-	if (cmd_close_output(out, run->session->options->output, EXIT_DONE))
+	if (cmd_close_output(out, session->options->output, EXIT_DONE))
 		return EXIT_SEAM_FAILED;
 	return status_of(run->result);
 }

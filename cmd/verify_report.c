@@ -4,13 +4,12 @@
 #include <stdlib.h>
 
 #include "cmd/verify.h"
-#include "face/json.h"
+#include "face/verify.h"
 #include "trace/clock.h"
 #include "ui/table.h"
 #include "verify/emit.h"
 
-/* "expected" and "found" may have lines: each behind a mark. */
-static void print_marked(FILE *out, const char *title, const char *text)
+void verify_print_marked(FILE *out, const char *title, const char *text)
 {
 	fprintf(out, "# %s: ", title);
 	for (; *text; text++) {
@@ -28,12 +27,12 @@ static void print_mismatch(const struct finding *finding, FILE *out)
 
 	fputc('\n', out);
 	if (finding->name[0])
-		print_marked(out, "script", finding->name);
+		verify_print_marked(out, "script", finding->name);
 	if (finding->kind)
-		print_marked(out, "process (--as)", world_kind_text(kind, finding->kind));
-	print_marked(out, "call", finding->mismatch.call);
-	print_marked(out, "model", finding->mismatch.expected);
-	print_marked(out, "kernel", finding->mismatch.found);
+		verify_print_marked(out, "process (--as)", world_kind_text(kind, finding->kind));
+	verify_print_marked(out, "call", finding->mismatch.call);
+	verify_print_marked(out, "model", finding->mismatch.expected);
+	verify_print_marked(out, "kernel", finding->mismatch.found);
 	script_print(&finding->script, "", out);
 }
 
@@ -79,59 +78,6 @@ static int status_of(const struct run *run)
 	return run->nr_findings ? EXIT_FAILED : EXIT_DONE;
 }
 
-static void print_json_mismatch(struct json *json, const struct finding *finding)
-{
-	char kind[WORLD_TEXT_SIZE], *text = NULL;
-	size_t size;
-	FILE *memory = open_memstream(&text, &size);
-
-	json_open(json, NULL, '{');
-	if (finding->name[0])
-		json_string(json, "name", finding->name);
-	json_string(json, "process", world_kind_text(kind, finding->kind));
-	json_string(json, "call", finding->mismatch.call);
-	json_string(json, "expected", finding->mismatch.expected);
-	json_string(json, "found", finding->mismatch.found);
-	if (memory) {
-		script_print(&finding->script, "", memory);
-		fclose(memory);
-	}
-	json_string(json, "script", text);
-	free(text);
-	json_close(json, '}');
-}
-
-void verify_json_begin(struct json *json, const struct verify_session *session, FILE *out)
-{
-	json_report(json, out, "verify");
-	json_string(json, "kernel", session->policy.name);
-	json_vector(json, "vector", seam_policy_vector(&session->policy));
-	json_string(json, "release", session->host.release);
-}
-
-static void print_json(const struct verify_session *session, const struct run *run, FILE *out)
-{
-	struct json json;
-
-	verify_json_begin(&json, session, out);
-	json_uint(&json, "calls", run->calls);
-	json_uint(&json, "checked", run->checked);
-	json_uint(&json, "undetermined", run->undetermined);
-	json_uint(&json, "skipped", run->skipped);
-	json_uint(&json, "whole_maps", run->whole);
-	json_uint(&json, "kernel_truths", run->truths);
-	json_uint(&json, "seed", session->options->seed);
-	json_uint(&json, "time_ns", session->ns);
-	json_int(&json, "status", status_of(run));
-	json_string(&json, "failed", run->failed[0] ? run->failed : NULL);
-	json_open(&json, "mismatches", '[');
-	for (uint32_t i = 0; i < run->nr_findings; i++)
-		print_json_mismatch(&json, &run->finding[i]);
-	json_close(&json, ']');
-	json_close(&json, '}');
-	json_end(&json);
-}
-
 /* KTAP: one test, and what did not agree behind it. */
 static void print_tap(const struct verify_session *session, const struct run *run, FILE *out)
 {
@@ -147,10 +93,10 @@ static void print_tap(const struct verify_session *session, const struct run *ru
 			counted(calls, run->checked, "call", "calls"), session->policy.name,
 			session->options->seed);
 	for (uint32_t i = 0; i < run->nr_findings; i++) {
-		print_marked(out, "call", run->finding[i].mismatch.call);
-		print_marked(out, "model", run->finding[i].mismatch.expected);
-		print_marked(out, "kernel", run->finding[i].mismatch.found);
-		print_marked(out, "script", "");
+		verify_print_marked(out, "call", run->finding[i].mismatch.call);
+		verify_print_marked(out, "model", run->finding[i].mismatch.expected);
+		verify_print_marked(out, "kernel", run->finding[i].mismatch.found);
+		verify_print_marked(out, "script", "");
 		script_print(&run->finding[i].script, "#   ", out);
 	}
 }
@@ -165,12 +111,19 @@ static void print_c(const struct run *run, FILE *out)
 
 int verify_report(const struct verify_session *session, const struct run *run)
 {
+	const struct verify_context context = {
+		.policy = &session->policy,
+		.release = session->host.release,
+		.seed = session->options->seed,
+		.ns = session->ns,
+		.status = status_of(run),
+	};
 	FILE *out = cmd_open_output(session->options->output, stdout);
 
 	if (!out)
 		return EXIT_SEAM_FAILED;
 	if (session->options->json)
-		print_json(session, run, out);
+		verify_json(&context, run, out);
 	else if (session->options->tap)
 		print_tap(session, run, out);
 	else if (session->options->emit == EMIT_C)
@@ -181,5 +134,5 @@ int verify_report(const struct verify_session *session, const struct run *run)
 		print_text(session, run, out);
 	if (cmd_close_output(out, session->options->output, EXIT_DONE))
 		return EXIT_SEAM_FAILED;
-	return status_of(run);
+	return context.status;
 }
