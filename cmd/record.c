@@ -3,27 +3,21 @@
  * seam record: every change to the address spaces of a process tree, into a file.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/attach.h"
 #include "cmd/cmd.h"
 #include "cmd/policy.h"
+#include "cmd/record_output.h"
 #include "cmd/record_print.h"
 #include "face/record.h"
 #include "probe/record.h"
 #include "replay/replay.h"
 #include "sym/unwind.h"
 #include "ui/table.h"
-
-#define DEFAULT_OUTPUT "seam.data"
-#define KEPT_OUTPUT "seam.data.old"
-#define TICK_NS 1000 /* a stop is known to a few microseconds */
 
 struct options {
 	const char *output; /* NULL: the default */
@@ -34,8 +28,8 @@ struct options {
 
 static const struct cmd_option known_options[] = {
 	OPTION_OUTPUT(struct options, output,
-		      "to FILE, - is standard output; else to " DEFAULT_OUTPUT
-		      ", and an earlier one is kept as " KEPT_OUTPUT),
+		      "to FILE, - is standard output; else to seam.data, and an earlier one is "
+		      "kept as seam.data.old"),
 	OPTION_PID(struct options, pid,
 		   "a process that runs already, and the children that it makes from now on, until "
 		   "it ends or seam is interrupted; stops it at every system call, so seam asks "
@@ -79,58 +73,6 @@ static int parse_options(struct options *options, int argc, char **argv)
 	return options->pid ? 0 : operands_program(&cmd_record, options->program);
 }
 
-/* ---- the file ---- */
-
-struct output {
-	const char *path; /* for messages */
-	int fd;
-	bool kept; /* an earlier recording was set aside */
-};
-
-static int open_output(const struct options *options, struct output *ret_output)
-{
-	struct stat st;
-
-	*ret_output =
-		(struct output) { .path = options->output ? options->output : DEFAULT_OUTPUT };
-	if (options->output && !strcmp(options->output, "-")) {
-		ret_output->path = "standard output";
-		ret_output->fd = STDOUT_FILENO;
-		if (isatty(STDOUT_FILENO))
-			return cmd_fail(EXIT_SEAM_FAILED, "a recording is not for a terminal");
-		return 0;
-	}
-	if (!options->output && !lstat(DEFAULT_OUTPUT, &st)) {
-		if (rename(DEFAULT_OUTPUT, KEPT_OUTPUT))
-			return cmd_fail(EXIT_SEAM_FAILED,
-					DEFAULT_OUTPUT ": cannot be kept as " KEPT_OUTPUT ": %s",
-					strerror(errno));
-		ret_output->kept = true;
-	}
-	ret_output->fd = open(ret_output->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (ret_output->fd < 0)
-		return cmd_fail(EXIT_SEAM_FAILED, "%s: %s", ret_output->path, strerror(errno));
-	return 0;
-}
-
-/* A program that could not be run leaves the earlier recording where it was. */
-static void drop_output(const struct options *options, const struct output *output)
-{
-	if (options->output)
-		return;
-	unlink(DEFAULT_OUTPUT);
-	if (output->kept)
-		rename(KEPT_OUTPUT, DEFAULT_OUTPUT);
-}
-
-/* Not a pipe, nor a device: what was written there can be read again. */
-static bool is_file(const struct output *output)
-{
-	struct stat st;
-
-	return !fstat(output->fd, &st) && S_ISREG(st.st_mode);
-}
-
 /* ---- the closing line ---- */
 
 #define REPLAYED_MAX (UINT64_C(16) << 20) /* bytes of a recording that take no time to speak of */
@@ -139,8 +81,8 @@ static bool is_file(const struct output *output)
  * The recorder looks at a map now and then; how large it was between is what the calls tell. A named
  * policy will do: to probe the running kernel would take longer than most recordings.
  */
-static void count_peak(const struct output *output, const struct trace_host *host, uint64_t bytes,
-		       struct record_result *result)
+static void count_peak(const struct record_output *output, const struct trace_host *host,
+		       uint64_t bytes, struct record_result *result)
 {
 	struct replay_kernel kernel = { .recorded = true };
 	const struct replay_options options = { .kernels = &kernel, .nr_kernels = 1 };
@@ -148,7 +90,7 @@ static void count_peak(const struct output *output, const struct trace_host *hos
 	struct trace_error error;
 	struct source source;
 
-	if (bytes > REPLAYED_MAX || output->fd == STDOUT_FILENO || !is_file(output) ||
+	if (bytes > REPLAYED_MAX || !output->is_file ||
 	    !cmd_named_policy(host->release, &kernel.policy) || source_open(output->path, &source))
 		return;
 	if (!replay_run(&source, &options, &report, &error))
@@ -159,7 +101,7 @@ static void count_peak(const struct output *output, const struct trace_host *hos
 	source_close(&source);
 }
 
-static void print_closing(const struct record_result *result, const struct output *output,
+static void print_closing(const struct record_result *result, const struct record_output *output,
 			  uint64_t bytes)
 {
 	char calls[COUNTED_TEXT], processes[COUNTED_TEXT], areas[COUNTED_TEXT];
@@ -173,9 +115,9 @@ static void print_closing(const struct record_result *result, const struct outpu
 		counted(processes, result->processes, "process", "processes"),
 		counted(areas, result->areas_peak, "mapping", "mappings"), size_text(size, bytes),
 		output->path, time_text(cost, result->cpu_ns), percent);
-	if (output->fd == STDOUT_FILENO || !is_file(output))
+	if (!output->is_file)
 		fputc('\n', stderr);
-	else if (!strcmp(output->path, DEFAULT_OUTPUT))
+	else if (output->is_default)
 		fputs("; next: seam report\n", stderr);
 	else
 		fprintf(stderr, "; next: seam report %s\n", output->path);
@@ -195,17 +137,9 @@ static void say(const char *text)
 	cmd_fail(0, "%s", text);
 }
 
-static int finish(const struct options *options, const struct output *output,
+static int finish(const struct options *options, const struct record_output *output,
 		  const struct record_result *result, uint64_t bytes, int write_err)
 {
-	if (result->exec_errno > 0) {
-		drop_output(options, output);
-		return cmd_fail(result->status, "%s: %s", options->program[0],
-				strerror(result->exec_errno));
-	}
-	if (result->exec_errno < 0)
-		return cmd_fail(EXIT_SEAM_FAILED, "the seccomp filter: %s; --survive goes without",
-				strerror(-result->exec_errno));
 	if (options->json)
 		record_json(result, output->path, bytes, stderr);
 	else
@@ -217,72 +151,73 @@ static int finish(const struct options *options, const struct output *output,
 	return options->pid ? EXIT_DONE : result->status;
 }
 
-/*
- * A closed pipe is an error to tell; but the program shall not inherit that its signal is ignored.
- * Later on, the thread that writes has all signals blocked.
- */
-static int open_writer(const struct output *output, const struct trace_host *host,
-		       struct data_writer **ret_writer)
+/* Nothing was recorded: the program was not run, or was killed while that was tried. */
+static int not_begun(const struct options *options, const struct record_result *result)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
-	int err;
-
-	sigaction(SIGPIPE, &ignore, &before);
-	err = data_writer_open(output->fd, host, TICK_NS, ret_writer);
-	sigaction(SIGPIPE, &before, NULL);
-	return err;
+	if (result->exec_errno > 0)
+		return cmd_fail(result->status, "%s: %s", options->program[0],
+				strerror(result->exec_errno));
+	if (result->exec_errno < 0)
+		return cmd_fail(EXIT_SEAM_FAILED, "the seccomp filter: %s; --survive goes without",
+				strerror(-result->exec_errno));
+	return cmd_fail(result->status, "%s: ended before it had begun: nothing is recorded",
+			options->program[0]);
 }
 
-static int record_into(const struct options *options, const struct output *output,
-		       const struct trace_host *host, struct record_print *print)
+static int record_into(const struct options *options, struct record_output *output,
+		       struct record_print *print)
 {
-	struct record_options record = { .argv = options->pid ? NULL : options->program,
-					 .pid = (pid_t)options->pid,
-					 .survive = options->survive,
-					 .stacks = options->stacks,
-					 .watcher = print ? record_print_watcher(print) : NULL,
-					 .say = say };
+	const struct record_options record = { .argv = options->pid ? NULL : options->program,
+					       .pid = (pid_t)options->pid,
+					       .survive = options->survive,
+					       .stacks = options->stacks,
+					       .open_writer = record_output_begin,
+					       .writer_ctx = output,
+					       .watcher = print ? record_print_watcher(print)
+								: NULL,
+					       .say = say };
 	struct record_result result;
 	uint64_t bytes;
-	int err, write_err;
+	int err = record_run(&record, &result), write_err;
 
-	err = open_writer(output, host, &record.writer);
-	if (err)
-		return cmd_fail(EXIT_SEAM_FAILED, "%s: %s", output->path, strerror(-err));
-	err = record_run(&record, &result);
-	write_err = data_writer_close(record.writer, &bytes);
 	if (print)
 		record_print_end(print);
-	if (err) {
-		drop_output(options, output);
-		return attach_failed(err, (pid_t)options->pid, options->program[0]);
+	if (err || !result.spaces) {
+		record_output_drop(output);
+		return err ? attach_failed(err, (pid_t)options->pid, options->program[0])
+			   : not_begun(options, &result);
 	}
-	if (!write_err && !result.exec_errno)
-		count_peak(output, host, bytes, &result);
+	write_err = record_output_close(output, &bytes);
+	if (!write_err)
+		write_err = result.write_err;
+	if (!write_err)
+		count_peak(output, output->host, bytes, &result);
 	return finish(options, output, &result, bytes, write_err);
 }
 
 static int run_record(int argc, char **argv)
 {
 	struct options options;
-	struct output output;
+	struct record_output output;
 	struct trace_host host;
 	struct record_print *print = NULL;
 	int status = parse_options(&options, argc, argv);
 
 	if (!status && options.pid)
 		status = attach_ask((pid_t)options.pid, options.yes, options.ptrace, "recording");
-	record_host(&host);
-	if (!status)
-		status = open_output(&options, &output);
-	if (!status && options.print)
-		status = record_print_start(&host, &print);
 	if (status)
 		return status;
-	status = record_into(&options, &output, &host, print);
-	if (output.fd != STDOUT_FILENO)
-		close(output.fd);
-	return status;
+	record_host(&host);
+	status = record_output_open(options.output, &host, &output);
+	if (status)
+		return status;
+	if (options.print)
+		status = record_print_start(&host, &print);
+	if (status) {
+		record_output_drop(&output);
+		return status;
+	}
+	return record_into(&options, &output, print);
 }
 
 const struct cmd cmd_record = {

@@ -141,6 +141,7 @@ struct rec {
 	uint64_t detaching_ns; /* since then */
 	bool privilege_said;
 	uint64_t began_ns;
+	struct data_writer *writer; /* NULL: nothing is written, or not yet */
 	struct rec_task *chains[REC_CHAINS];
 	unsigned int nr_tasks, nr_waiting;
 	struct rec_status batch[REC_BATCH]; /* told, and not handled yet: [batch_at, nr_batch) */
@@ -163,6 +164,8 @@ struct record_stop {
 
 /* ---- rec_ptrace.c ---- */
 
+/* Before the first file or event. */
+void rec_begin_writing(struct rec *rec);
 /* Adds what every event has and writes it. */
 void rec_write(struct rec *rec, const struct rec_task *task, struct event *event);
 /* The same of another space than the task's. */

@@ -439,6 +439,8 @@ void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_bo
 			     : born == BORN_FORK ? REC_LOOK_MAPS
 						 : REC_LOOK_FLAGS;
 
+	if (!task->space->number)
+		rec_begin_writing(rec);
 	if (parent)
 		event.arg[0] = parent->space->number;
 	read_bounds(task->tid, &event);

@@ -106,6 +106,23 @@ static void set_origin(struct event *event, const struct rec_task *task,
 	event->tid = (uint32_t)task->tid;
 }
 
+static void stop_writing(struct rec *rec, int err)
+{
+	rec->result->write_err = err;
+	rec->options->say("the recording ends here, the program goes on");
+}
+
+void rec_begin_writing(struct rec *rec)
+{
+	int err;
+
+	if (!rec->options->open_writer)
+		return;
+	err = rec->options->open_writer(rec->options->writer_ctx, &rec->writer);
+	if (err)
+		stop_writing(rec, err);
+}
+
 void rec_write_in(struct rec *rec, const struct rec_task *task, const struct rec_space *space,
 		  struct event *event)
 {
@@ -115,11 +132,8 @@ void rec_write_in(struct rec *rec, const struct rec_task *task, const struct rec
 	set_origin(event, task, space);
 	if (!event->time_ns)
 		event->time_ns = clock_ns() - rec->began_ns;
-	if (rec->options->writer && data_write(rec->options->writer, event) &&
-	    !rec->result->write_err) {
-		rec->result->write_err = data_writer_error(rec->options->writer);
-		rec->options->say("the recording ends here, the program goes on");
-	}
+	if (rec->writer && data_write(rec->writer, event) && !rec->result->write_err)
+		stop_writing(rec, data_writer_error(rec->writer));
 	if (watcher && watcher->event)
 		watcher->event(watcher->ctx, event, &stop);
 }
@@ -166,8 +180,7 @@ static uint32_t number_file(struct rec *rec, const struct trace_file *file)
 uint32_t rec_write_file(struct rec *rec, const struct trace_file *file)
 {
 	const struct record_watcher *watcher = rec->options->watcher;
-	uint32_t number = rec->options->writer ? data_write_file(rec->options->writer, file)
-					       : number_file(rec, file);
+	uint32_t number = rec->writer ? data_write_file(rec->writer, file) : number_file(rec, file);
 
 	if (watcher && watcher->file)
 		watcher->file(watcher->ctx, number, file);

@@ -14,7 +14,7 @@ static uint32_t module_number(struct rec *rec, const struct unwind_frame *frame)
 	if (!frame->path)
 		return 0;
 	memcpy(module.build_id, frame->build_id, frame->build_id_size);
-	return data_write_module(rec->options->writer, &module);
+	return data_write_module(rec->writer, &module);
 }
 
 uint32_t rec_stack(struct rec *rec, const struct rec_task *task)
@@ -24,7 +24,7 @@ uint32_t rec_stack(struct rec *rec, const struct rec_task *task)
 	struct trace_frame written[UNWIND_MAX_FRAMES];
 	struct trace_stack stack = { .frames = written };
 
-	if (!rec->options->stacks)
+	if (!rec->options->stacks || !rec->writer)
 		return 0;
 	if (!space->unwinder)
 		space->unwinder = unwinder_new(task->process->pid);
@@ -34,7 +34,7 @@ uint32_t rec_stack(struct rec *rec, const struct rec_task *task)
 	for (uint32_t i = 0; i < stack.nr_frames; i++)
 		written[i] =
 			(struct trace_frame) { module_number(rec, &frames[i]), frames[i].offset };
-	return stack.nr_frames ? data_write_stack(rec->options->writer, &stack) : 0;
+	return stack.nr_frames ? data_write_stack(rec->writer, &stack) : 0;
 }
 
 void rec_stack_after(const struct rec_space *space, const struct rec_call *call, int64_t result)

@@ -41,11 +41,17 @@ struct record_watcher {
 int record_look(const struct record_stop *stop, struct event *ret_truth);
 
 struct record_options {
-	char **argv;		    /* the program to launch; NULL: attach to pid */
-	pid_t pid;		    /* the process to attach to */
-	bool survive;		    /* launched: no filter, the program outlives the recorder */
-	bool stacks;		    /* record the call stack of each call */
-	struct data_writer *writer; /* NULL: nothing is written */
+	char **argv;  /* the program to launch; NULL: attach to pid */
+	pid_t pid;    /* the process to attach to */
+	bool survive; /* launched: no filter, the program outlives the recorder */
+	bool stacks;  /* record the call stack of each call */
+	/*
+	 * Opens what events are written to, when the program runs or the process is attached, and the
+	 * first of them is there: 0 or -errno, which result.write_err then has. The recorder does not
+	 * close it. NULL: nothing is written.
+	 */
+	int (*open_writer)(void *ctx, struct data_writer **ret_writer);
+	void *writer_ctx;
 	const struct record_watcher *watcher; /* may be NULL */
 	/*
 	 * Calls of a space between two looks at its whole map, with all flags (0: few looks, and what

@@ -203,14 +203,8 @@ for words, status in ((('record',), 2), (('record', '-p', '1', 'true'), 2), (('r
     seen = run(SEAM, *words)
     ok(seen.returncode == status and seen.stderr.startswith('seam: '), f'{" ".join(words)}: {status}', seen)
 
-# The default file, and the one before
+# Standard output, a device (output.py has the rest)
 os.mkdir('here')
-for text in ('first', 'second', 'third'):
-    run(SEAM, 'record', 'echo', text, cwd='here')
-ok(sorted(os.listdir('here')) == ['seam.data', 'seam.data.old'], 'the earlier recording is kept', os.listdir('here'))
-before = os.stat('here/seam.data').st_ino
-run(SEAM, 'record', './none', cwd='here')
-ok(os.stat('here/seam.data').st_ino == before, 'and stays when the program cannot be run')
 with open('here/out', 'wb') as out:
     seen = run(SEAM, 'record', '-o', '-', 'sh', '-c', 'exit 3', capture_output=False, stdout=out, stderr=subprocess.PIPE)
 ok(seen.returncode == 3 and replay(path='here/out')['trace'].get('complete') is True, 'to standard output', seen)
@@ -228,9 +222,6 @@ out, err = seam.communicate(timeout=60)
 ok('loop done' in out and seam.returncode == 125 and 'not written whole: File too large' in err,
    'a disk that fills up: the program goes on', seam.returncode, out, err)
 ok(replay()['trace'].get('complete') is False, 'and the file is good up to there')
-for blocks, status in ((0, 125), (8, 0)):
-    seen = run('sh', '-c', f'ulimit -f {blocks}; "{SEAM}" record -o "{DATA}" true')
-    ok(seen.returncode == status and ('File too large' in seen.stderr) == (not blocks), f'ulimit -f {blocks}', seen)
 seen = record('sh', '-c', 'kill -XFSZ $$')
 ok(seen.returncode == 128 + signal.SIGXFSZ, 'the program keeps its own SIGXFSZ', seen)
 out = os.path.join(scratch, 'out')
