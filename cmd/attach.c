@@ -9,6 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "probe/procfs.h"
+#include "probe/refusal.h"
 #include "ui/plain.h"
 
 static bool is_own_process(pid_t pid)
@@ -22,12 +23,14 @@ static bool is_own_process(pid_t pid)
 
 int attach_ask(pid_t pid, bool yes, bool own_unasked, const char *doing)
 {
-	char comm[64] = "", answer[16];
+	char comm[64] = "", answer[16], why[REFUSAL_SIZE];
 	ssize_t len = procfs_read_comm(comm, sizeof(comm), pid);
 
 	if (len < 0)
 		return cmd_fail(EXIT_SEAM_FAILED, "process %d: %s", (int)pid,
 				strerror(len == -ENOENT ? ESRCH : (int)-len));
+	if (refusal_without_memory(pid, why))
+		return cmd_fail(EXIT_SEAM_FAILED, "process %d: %s", (int)pid, why);
 	if (yes || (own_unasked && is_own_process(pid)))
 		return 0;
 	fprintf(stderr,

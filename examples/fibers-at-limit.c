@@ -6,13 +6,15 @@
  * memory is used up.
  *
  * With MAPPINGS it stops by itself when it holds about so many (for hosts with a very high limit).
- * Then it says why and waits for a byte on standard input, so that one can look at it.
+ * Then it says why and waits for a byte on standard input, so that one can look at it; where that is
+ * /dev/null, as a shell gives it to what a script starts in the background, for a signal.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -69,10 +71,21 @@ static void say(const char *text)
 		exit(2);
 }
 
+/* Until somebody has looked. */
+static int wait_for_end(void)
+{
+	struct stat input;
+	char byte;
+
+	while (!fstat(STDIN_FILENO, &input) && S_ISCHR(input.st_mode) && !isatty(STDIN_FILENO))
+		pause();
+	return read(STDIN_FILENO, &byte, 1) < 0 ? -1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long most = argc > 1 ? strtoul(argv[1], NULL, 10) / MAPPINGS_PER_FIBER : 0;
-	char text[160], byte;
+	char text[160];
 	int status = 0;
 
 	while (!most || nr_served < most) {
@@ -86,7 +99,5 @@ int main(int argc, char **argv)
 	if (!status)
 		snprintf(text, sizeof(text), "stopped as asked, with %lu clients\n", nr_served);
 	say(text);
-	if (read(STDIN_FILENO, &byte, 1) < 0)
-		return 2;
-	return status;
+	return wait_for_end() ? 2 : status;
 }

@@ -435,7 +435,7 @@ static int read_areas(struct areas_bpf *skel, pid_t filter, struct snapshot *ret
 		err = refuse(why, err, "reading areas by BPF");
 	if (!err && !building.snapshot.nr_areas) {
 		err = -ESRCH;
-		snprintf(why, ITER_WHY_SIZE, "reading areas by BPF: it has no memory");
+		snprintf(why, ITER_WHY_SIZE, "reading areas by BPF: none were given");
 	}
 	free_identities(&building.ids);
 	if (err)

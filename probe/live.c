@@ -26,6 +26,7 @@ struct live {
 	pid_t pid, tid; /* tid: a thread that has the memory */
 	const struct live_options *options;
 	int maps, smaps, numa_maps, pagemap; /* -errno where it cannot be opened */
+	char closed[REFUSAL_SIZE];	     /* why maps cannot */
 };
 
 /*
@@ -53,6 +54,8 @@ static void open_files(struct live *live)
 	live->smaps = mm_text_open(live->pid, live->tid, "smaps");
 	live->numa_maps = mm_text_open(live->pid, live->tid, "numa_maps");
 	live->pagemap = mm_text_open(live->pid, live->tid, "pagemap");
+	if (live->maps < 0)
+		refusal_text(live->pid, live->maps, live->closed);
 }
 
 static void close_files(struct live *live)
@@ -99,6 +102,8 @@ static int read_text(const struct live *live, int fd, const char *file,
 	if (r) {
 		if (fd >= 0 && r == -ESRCH)
 			refusal_text_ended(live->pid, ret_error->text);
+		else if (fd < 0 && r == live->maps)
+			memcpy(ret_error->text, live->closed, sizeof(live->closed));
 		else
 			refusal_text(live->pid, r, ret_error->text);
 		return r;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,31 +30,38 @@ static bool is_dumpable(pid_t pid, uint64_t uid)
 	return stat(path, &st) || st.st_uid == uid;
 }
 
-static uint64_t permitted_capabilities(const char *status)
+static uint64_t capabilities(const char *status, const char *set)
 {
-	uint64_t permitted = 0;
+	uint64_t held = 0;
 
-	procfs_field_hex(status, "CapPrm", &permitted);
-	return permitted;
+	procfs_field_hex(status, set, &held);
+	return held;
 }
 
-static bool has_more_capabilities(const char *status)
+static bool has_more_capabilities(const char *status, const char *own)
 {
-	char own[4096];
+	return capabilities(status, "CapPrm") & ~capabilities(own, "CapPrm");
+}
 
-	return procfs_read(own, sizeof(own), "/proc/self/status") > 0 &&
-	       permitted_capabilities(status) & ~permitted_capabilities(own);
+/* Of the first user namespace; only a security module refuses then. */
+static bool may_read_all(const char *own)
+{
+	return capabilities(own, "CapEff") >> CAP_SYS_PTRACE & 1 && namespaces_first_user();
 }
 
 static void refused_access(pid_t pid, char *text)
 {
 	const char *outside =
 		namespaces_first_user() ? "" : " of the first user namespace, not of this one";
-	char status[4096];
+	char status[4096], own[4096] = "";
 	uint64_t uid;
 
-	if (procfs_read(status, sizeof(status), "/proc/%d/status", (int)pid) <= 0 ||
-	    !procfs_field(status, "Uid", &uid))
+	procfs_read(own, sizeof(own), "/proc/self/status");
+	if (may_read_all(own))
+		snprintf(text, REFUSAL_SIZE,
+			 "a security module keeps it closed, though CAP_SYS_PTRACE is held");
+	else if (procfs_read(status, sizeof(status), "/proc/%d/status", (int)pid) <= 0 ||
+		 !procfs_field(status, "Uid", &uid))
 		snprintf(text, REFUSAL_SIZE,
 			 "its files are closed to you%s: run as its user or with CAP_SYS_PTRACE%s",
 			 namespaces_proc_hides() ? " (/proc is mounted with hidepid)" : "",
@@ -72,7 +80,7 @@ static void refused_access(pid_t pid, char *text)
 			 "it is not dumpable (it changed its ids, or forbade it by "
 			 "PR_SET_DUMPABLE): needs root or CAP_SYS_PTRACE%s",
 			 outside);
-	else if (has_more_capabilities(status))
+	else if (has_more_capabilities(status, own))
 		snprintf(text, REFUSAL_SIZE,
 			 "it holds capabilities that you have not, or is of another user "
 			 "namespace: needs root or CAP_SYS_PTRACE%s",
@@ -96,7 +104,7 @@ static bool read_stat(pid_t pid, char *ret_state, int *ret_parent, unsigned int 
 				ret_flags) == 3;
 }
 
-static void has_no_memory(pid_t pid, char *text)
+bool refusal_without_memory(pid_t pid, char *text)
 {
 	unsigned int flags;
 	int parent;
@@ -113,6 +121,13 @@ static void has_no_memory(pid_t pid, char *text)
 			 "more",
 			 parent);
 	else
+		return false;
+	return true;
+}
+
+static void lost_memory(pid_t pid, char *text)
+{
+	if (!refusal_without_memory(pid, text))
 		snprintf(text, REFUSAL_SIZE,
 			 "its memory map went while it was read: it is ending, or runs another "
 			 "program now");
@@ -144,7 +159,7 @@ void refusal_text(pid_t pid, int error, char *text)
 			text, REFUSAL_SIZE,
 			"hidden from you (/proc is mounted with hidepid): run as its user or root");
 	else if (error == -ESRCH)
-		has_no_memory(pid, text);
+		lost_memory(pid, text);
 	else
 		snprintf(text, REFUSAL_SIZE, "%s", strerror(-error));
 }
@@ -154,5 +169,5 @@ void refusal_text_ended(pid_t pid, char *text)
 	if (!process_exists(pid))
 		snprintf(text, REFUSAL_SIZE, "it ended while it was read");
 	else
-		has_no_memory(pid, text);
+		lost_memory(pid, text);
 }

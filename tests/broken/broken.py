@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
-from tap import done, ok  # noqa: E402
+from tap import done, ok, skip  # noqa: E402
 
 SEAM = os.path.realpath(sys.argv[1])
 with open(SEAM, 'rb') as f:
@@ -129,8 +129,27 @@ def test_cut_recording(path):
         ok(got[0] == 0 and 'Not complete: ' in got[1], '%s of a cut recording says so' % verb, got)
 
 
+def test_without_memory():
+    """Nobody is asked about what cannot be done."""
+    ended = subprocess.Popen(['true'])
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+    try:
+        with open('/proc/2/comm') as f:
+            is_kernel_thread = f.read() == 'kthreadd\n'
+    except FileNotFoundError:
+        is_kernel_thread = False
+    for verb in 'record', 'verify':
+        refuses(125, 'process %d: it has exited' % ended.pid, verb, '-p', str(ended.pid))
+        if is_kernel_thread:
+            refuses(125, 'process 2: it is a kernel thread', verb, '-p', '2')
+        else:
+            skip('a kernel thread: ' + verb, 'none is seen from here')
+    ended.wait()
+
+
 test_numbers()
 test_directories()
+test_without_memory()
 test_chosen_calls()
 with tempfile.TemporaryDirectory() as scratch:
     test_rules_file(scratch)

@@ -49,4 +49,16 @@ ok(1000 <= len(lines) < 1100 and sum(line[5:].split()[1] == '---p' for line in l
    'each takes a stack and its guard', len(lines))
 fibers.communicate('\n')
 ok(fibers.returncode == 0, 'and it ends')
+
+# As `fibers-at-limit &` in a script starts it.
+fibers = subprocess.Popen([FIBERS, '1000'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+fibers.stdout.readline()
+try:
+    fibers.wait(0.5)
+    stayed = False
+except subprocess.TimeoutExpired:
+    stayed = True
+fibers.kill()
+fibers.wait()
+ok(stayed, 'in the background of a script it stays to be looked at')
 done()

@@ -112,6 +112,15 @@ else:
     if thread:
         refused('a kernel thread: why', [SEAM, 'why', '2'], 'it is a kernel thread')
 
+    # A security module refuses root too; so does a file that may be written only.
+    closed = with_mounts(' && '.join(f'mount --bind /proc/sys/vm/compact_memory /proc/{pid}/task/{pid}/{name}'
+                                     for name in ('maps', 'smaps')), *NO_BPF)
+    if works(*closed):
+        refused('closed by a security module', [*closed, SEAM, 'show', pid], 'a security module keeps it closed',
+                'though CAP_SYS_PTRACE is held', 'CAP_BPF and CAP_PERFMON', silent=('libbpf',))
+    else:
+        skip('closed by a security module', 'nothing can be mounted over a map here')
+
     # hidepid: 2 hides, 1 closes
     as_nobody = ' '.join(NOBODY)
     for hide, words in ((2, 'hidden from you (/proc is mounted with hidepid)'),
