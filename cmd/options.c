@@ -14,14 +14,17 @@
 /* What getopt_long returns for the first of the table; letters are below. */
 #define FIRST_LONG 256
 
-/* "text, json or ops" */
+/* "text, json or ops"; a list: "some of kernel, areas and peak" */
 static void list_words(const struct cmd_option *option, char text[EXPECTED_SIZE])
 {
+	bool several = option->kind == OPTION_IS_LIST;
 	unsigned int last = option->nr_words - 1;
+	const char *between = several ? "some of " : "";
 	size_t len = 0;
 
 	for (unsigned int i = 0; i < option->nr_words && len < EXPECTED_SIZE; i++) {
-		const char *between = !len ? "" : i == last ? " or " : ", ";
+		if (len)
+			between = i < last ? ", " : several ? " and " : " or ";
 
 		if (option->words[i])
 			len += (size_t)snprintf(text + len, EXPECTED_SIZE - len, "%s%s", between,
@@ -67,15 +70,43 @@ static int read_number(const struct cmd_option *option, const char *text, uint64
 	return number_parse(text, base, option->min, option->max, ret_value) ? 0 : -EINVAL;
 }
 
-static int read_word(const struct cmd_option *option, const char *text, unsigned int *ret_value)
+static int find_word(const struct cmd_option *option, const char *text, size_t len,
+		     unsigned int *ret_place)
 {
 	for (unsigned int i = 0; i < option->nr_words; i++) {
-		if (option->words[i] && !strcmp(option->words[i], text)) {
-			*ret_value = i;
+		const char *word = option->words[i];
+
+		if (word && strlen(word) == len && !memcmp(word, text, len)) {
+			*ret_place = i;
 			return 0;
 		}
 	}
 	return -EINVAL;
+}
+
+static int read_word(const struct cmd_option *option, const char *text, unsigned int *ret_place)
+{
+	return find_word(option, text, strlen(text), ret_place);
+}
+
+static int read_list(const struct cmd_option *option, const char *text,
+		     struct option_list *ret_list)
+{
+	struct option_list list = { 0 };
+
+	while (text) {
+		size_t len = strcspn(text, ",");
+		unsigned int place;
+
+		if (find_word(option, text, len, &place))
+			return -EINVAL;
+		if (list.nr == MAX_LISTED)
+			return -E2BIG;
+		list.place[list.nr++] = (unsigned char)place;
+		text = text[len] ? text + len + 1 : NULL;
+	}
+	*ret_list = list;
+	return 0;
 }
 
 /* 0, -errno, or an exit status after a message. @text: NULL for a flag. */
@@ -95,6 +126,8 @@ static int set_option(const struct cmd_option *option, char *text, void *options
 		return *text ? 0 : -EINVAL;
 	case OPTION_IS_WORD:
 		return read_word(option, text, member);
+	case OPTION_IS_LIST:
+		return read_list(option, text, member);
 	case OPTION_IS_ONLY:
 		*(bool *)member = true;
 		return read_word(option, text, &only);

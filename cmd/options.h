@@ -22,8 +22,16 @@ enum option_kind {
 	OPTION_IS_NUMBER, /* uint64_t: decimal or 0x hex, from .min to .max */
 	OPTION_IS_TEXT,	  /* const char *: anything but nothing */
 	OPTION_IS_WORD,	  /* an enum: the place of the value in .words */
+	OPTION_IS_LIST,	  /* struct option_list: the places of "A,B,..." in .words */
 	OPTION_IS_ONLY,	  /* bool: the one word that is known, .words[0], sets it */
 	OPTION_IS_PARSED, /* as .parse reads it */
+};
+
+#define MAX_LISTED 16
+/* Words of a list that were asked for, in order; none when the option was not given. */
+struct option_list {
+	unsigned int nr;
+	unsigned char place[MAX_LISTED];
 };
 
 struct cmd_option {
@@ -68,10 +76,12 @@ struct cmd_option {
 #define OPTION_PARSED(function) .kind = OPTION_IS_PARSED, .parse = (function)
 
 /* What most verbs have. */
-#define OPTION_FIELDS(type, member, text)                                                          \
+/* Help tells the names in @list behind @text. */
+#define OPTION_FIELDS(type, member, list, text)                                                    \
 	{                                                                                          \
-		.name = "fields", .letter = 'F', OPTION_TEXT(type, member), .value = "A,B,...",    \
-		.expected = "names of fields", .help = (text)                                      \
+		.name = "fields", .letter = 'F', .kind = OPTION_IS_LIST,                           \
+		OPTION_MEMBER(type, member, struct option_list), .words = (list),                  \
+		.nr_words = sizeof(list) / sizeof((list)[0]), .value = "A,B,...", .help = (text)   \
 	}
 #define OPTION_JSON(type, member)                                                                  \
 	{                                                                                          \

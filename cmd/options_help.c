@@ -72,6 +72,19 @@ void options_print_text(const char *text, FILE *out)
 	print_wrapped(text, 0, out);
 }
 
+/* The words of a list stand behind what they are for. */
+static void print_help(const struct cmd_option *option, int column, FILE *out)
+{
+	char text[512];
+	size_t len = (size_t)snprintf(text, sizeof(text), "%s", option->help);
+
+	for (unsigned int i = 0; option->kind == OPTION_IS_LIST && i < option->nr_words; i++)
+		if (len < sizeof(text))
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %s",
+						i ? "," : ":", option->words[i]);
+	print_wrapped(text, column, out);
+}
+
 void options_print(const struct cmd_option *options, FILE *out)
 {
 	bool letters = has_letters(options);
@@ -85,6 +98,6 @@ void options_print(const struct cmd_option *options, FILE *out)
 			fprintf(out, "%s\n%*s", head, column, "");
 		else
 			fprintf(out, "%-*s", column, head);
-		print_wrapped(options->help, column, out);
+		print_help(options, column, out);
 	}
 }

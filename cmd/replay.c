@@ -122,9 +122,7 @@ static const struct cmd_option known_options[] = {
 	  .help = "text, json, or ops: each operation's result and map" },
 	{ .name = "json", OPTION_FLAG(struct options, json), .help = "as --format json" },
 	OPTION_SKIP_BAD(struct options, replay.trace.skip_bad),
-	OPTION_FIELDS(struct options, screen.fields,
-		      "these columns only: kernel, areas, peak, tries, joins, splits, failed, "
-		      "failed_anew, skipped, find, placement, insert, bytes"),
+	OPTION_FIELDS(struct options, screen.fields, replay_fields, "these columns only"),
 	OPTION_NO_HEADER(struct options, screen.no_header),
 	OPTION_REPORT_OUTPUT(struct options, output),
 	{ 0 },
@@ -139,11 +137,17 @@ static int parse_options(struct options *options, int argc, char **argv)
 	status = options_parse(&cmd_replay, argc, argv, options, &operands);
 	if (!status)
 		status = operands_file(&cmd_replay, operands, DEFAULT_FILE, &options->file);
+	if (status)
+		return status;
+	if (options->json && options->format == FORMAT_OPS)
+		return cmd_usage(&cmd_replay, "one of --json and --format ops");
 	if (options->json)
 		options->format = FORMAT_JSON;
+	if (options->screen.fields.nr && options->format != FORMAT_TEXT)
+		return cmd_usage(&cmd_replay, "--fields is for text");
 	options->screen.maps = options->replay.keep_maps;
 	options->screen.file = options->file;
-	return status;
+	return EXIT_DONE;
 }
 
 static int read_rules(const char *file, struct replay_kernel *kernel)
@@ -227,9 +231,7 @@ static int write_report(struct options *options, struct source *source, FILE *ou
 		replay_json(&report, options->replay.keep_maps, out);
 	else
 		err = replay_screen(&report, &options->screen, out);
-	if (!r && err == -EINVAL)
-		r = cmd_usage(&cmd_replay, "--fields '%s': no such field", options->screen.fields);
-	else if (!r && err)
+	if (!r && err)
 		r = cmd_fail(EXIT_FAILED, "%s: %s", options->file, strerror(-err));
 	replay_report_free(&report);
 	return r;

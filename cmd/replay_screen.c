@@ -187,35 +187,31 @@ static void cell_bytes(struct table *table, const struct replay_result *result)
 	table_cell(table, "%s", size_text(text, result->kernel_bytes));
 }
 
+const char *const replay_fields[REPLAY_NR_FIELDS] = {
+	"kernel",      "areas",	  "peak", "tries",     "joins",	 "splits", "failed",
+	"failed_anew", "skipped", "find", "placement", "insert", "bytes",
+};
+
+/* In the same order. */
 static const struct field {
-	const char *name;
 	struct column column;
 	void (*cell)(struct table *table, const struct replay_result *result);
 	bool always; /* shown without -F even where it is 0 under every kernel */
-} fields[] = {
-	{ "kernel", { "KERNEL", ALIGN_LEFT }, cell_kernel, true },
-	{ "areas", { "AREAS", ALIGN_RIGHT }, cell_areas, true },
-	{ "peak", { "PEAK", ALIGN_RIGHT }, cell_peak, true },
-	{ "tries", { "TRIES", ALIGN_RIGHT }, cell_tries, true },
-	{ "joins", { "JOINS", ALIGN_RIGHT }, cell_joins, true },
-	{ "splits", { "SPLITS", ALIGN_RIGHT }, cell_splits, true },
-	{ "failed", { "FAILED", ALIGN_RIGHT }, cell_failed, true },
-	{ "failed_anew", { "ANEW", ALIGN_RIGHT }, cell_anew, false },
-	{ "skipped", { "SKIPPED", ALIGN_RIGHT }, cell_skipped, false },
-	{ "find", { "FIND", ALIGN_RIGHT }, cell_find, true },
-	{ "placement", { "PLACEMENT", ALIGN_RIGHT }, cell_placement, true },
-	{ "insert", { "INSERT", ALIGN_RIGHT }, cell_insert, true },
-	{ "bytes", { "BYTES", ALIGN_RIGHT }, cell_bytes, true },
+} fields[REPLAY_NR_FIELDS] = {
+	{ { "KERNEL", ALIGN_LEFT }, cell_kernel, true },
+	{ { "AREAS", ALIGN_RIGHT }, cell_areas, true },
+	{ { "PEAK", ALIGN_RIGHT }, cell_peak, true },
+	{ { "TRIES", ALIGN_RIGHT }, cell_tries, true },
+	{ { "JOINS", ALIGN_RIGHT }, cell_joins, true },
+	{ { "SPLITS", ALIGN_RIGHT }, cell_splits, true },
+	{ { "FAILED", ALIGN_RIGHT }, cell_failed, true },
+	{ { "ANEW", ALIGN_RIGHT }, cell_anew, false },
+	{ { "SKIPPED", ALIGN_RIGHT }, cell_skipped, false },
+	{ { "FIND", ALIGN_RIGHT }, cell_find, true },
+	{ { "PLACEMENT", ALIGN_RIGHT }, cell_placement, true },
+	{ { "INSERT", ALIGN_RIGHT }, cell_insert, true },
+	{ { "BYTES", ALIGN_RIGHT }, cell_bytes, true },
 };
-#define NR_FIELDS (sizeof(fields) / sizeof(fields[0]))
-
-static const struct field *find_field(const char *name, size_t len)
-{
-	for (size_t i = 0; i < NR_FIELDS; i++)
-		if (strlen(fields[i].name) == len && !strncmp(fields[i].name, name, len))
-			return &fields[i];
-	return NULL;
-}
 
 static bool any_anew(const struct replay_report *report)
 {
@@ -225,47 +221,33 @@ static bool any_anew(const struct replay_report *report)
 	return false;
 }
 
-/* The columns to show; the number, or -EINVAL. */
-static int choose_fields(const struct replay_report *report, const char *wanted,
-			 const struct field **ret_fields)
+/* The columns to show; the number. */
+static unsigned int choose_fields(const struct replay_report *report,
+				  const struct option_list *wanted, const struct field **ret_fields)
 {
-	int nr = 0;
+	unsigned int nr = 0;
 
-	if (!wanted) {
-		for (size_t i = 0; i < NR_FIELDS; i++)
-			if (fields[i].always || any_anew(report))
-				ret_fields[nr++] = &fields[i];
-		return nr;
-	}
-	while (nr < (int)NR_FIELDS) {
-		size_t len = strcspn(wanted, ",");
-		const struct field *field = find_field(wanted, len);
-
-		if (!field)
-			return -EINVAL;
-		ret_fields[nr++] = field;
-		if (!wanted[len])
-			return nr;
-		wanted += len + 1;
-	}
-	return -EINVAL;
+	for (unsigned int i = 0; i < wanted->nr; i++)
+		ret_fields[nr++] = &fields[wanted->place[i]];
+	for (unsigned int i = 0; !wanted->nr && i < REPLAY_NR_FIELDS; i++)
+		if (fields[i].always || any_anew(report))
+			ret_fields[nr++] = &fields[i];
+	return nr;
 }
 
 static int print_table(const struct replay_report *report, const struct replay_screen *screen,
 		       FILE *out)
 {
-	const struct field *chosen[NR_FIELDS];
-	struct column columns[NR_FIELDS] = { 0 };
-	int nr = choose_fields(report, screen->fields, chosen);
+	const struct field *chosen[MAX_LISTED];
+	struct column columns[MAX_LISTED] = { 0 };
+	unsigned int nr = choose_fields(report, &screen->fields, chosen);
 	struct table *table;
 
-	if (nr < 0)
-		return nr;
-	for (int i = 0; i < nr; i++)
+	for (unsigned int i = 0; i < nr; i++)
 		columns[i] = chosen[i]->column;
-	table = table_new(columns, (unsigned int)nr);
+	table = table_new(columns, nr);
 	for (unsigned int i = 0; i < report->nr_results; i++)
-		for (int j = 0; j < nr; j++)
+		for (unsigned int j = 0; j < nr; j++)
 			chosen[j]->cell(table, &report->results[i]);
 	return table_print(table, out, !screen->no_header);
 }
@@ -446,7 +428,7 @@ int replay_screen(const struct replay_report *report, const struct replay_screen
 {
 	int r;
 
-	if (screen->fields)
+	if (screen->fields.nr)
 		return print_table(report, screen, out);
 	print_answer(report, screen, out);
 	r = print_table(report, screen, out);

@@ -6,15 +6,20 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cmd/options.h"
 #include "replay/replay.h"
 
+#define REPLAY_NR_FIELDS 13
+/* The columns of its table, by the names that -F takes. */
+extern const char *const replay_fields[REPLAY_NR_FIELDS];
+
 struct replay_screen {
-	const char *file;   /* as the user wrote it */
-	const char *fields; /* -F: these columns only, without sentences; NULL: all */
+	const char *file;	   /* as the user wrote it */
+	struct option_list fields; /* -F: these columns only, without sentences */
 	bool no_header, maps;
 };
 
-/* 0, -EINVAL when a name in @fields is no column, or -ENOMEM. */
+/* 0 or -ENOMEM. */
 int replay_screen(const struct replay_report *report, const struct replay_screen *screen,
 		  FILE *out);
 

@@ -23,7 +23,8 @@
 
 struct options {
 	struct target target;
-	const char *kernel, *output, *fields;
+	const char *kernel, *output;
+	struct option_list fields;
 	bool json, no_header;
 	uint64_t watch_s, looks; /* looks 0: until the process ends */
 	struct fail_on conditions[MAX_CONDITIONS];
@@ -42,6 +43,26 @@ static int add_condition(void *to, char *text)
 	return 0;
 }
 
+/* The fields of -F. */
+enum field {
+	FIELD_PID,
+	FIELD_COMM,
+	FIELD_AREAS,
+	FIELD_LIMIT,
+	FIELD_HEADROOM,
+	FIELD_PAIRS,
+	FIELD_HOLES,
+	FIELD_SOURCE,
+	FIELD_KERNEL,
+	NR_FIELDS
+};
+
+static const char *const field_names[NR_FIELDS] = {
+	[FIELD_PID] = "pid",	 [FIELD_COMM] = "comm",		[FIELD_AREAS] = "areas",
+	[FIELD_LIMIT] = "limit", [FIELD_HEADROOM] = "headroom", [FIELD_PAIRS] = "touching_pairs",
+	[FIELD_HOLES] = "holes", [FIELD_SOURCE] = "source",	[FIELD_KERNEL] = "kernel",
+};
+
 static const struct cmd_option known_options[] = {
 	OPTION_KERNEL(struct options, kernel,
 		      "by the rules of that kernel (linux-host; for a file the newest)"),
@@ -51,7 +72,7 @@ static const struct cmd_option known_options[] = {
 	{ .name = "watch",
 	  OPTION_NUMBER(struct options, watch_s, 1, 86400, "seconds"),
 	  .value = "N",
-	  .help = "a line every N seconds until the process ends" },
+	  .help = "a line every N seconds until the process ends; so with --json" },
 	{ .name = "looks",
 	  OPTION_NUMBER(struct options, looks, 1, UINT64_MAX, "lines"),
 	  .value = "M",
@@ -65,9 +86,7 @@ static const struct cmd_option known_options[] = {
 		  "'group.fiber-stack>100'; may be repeated" },
 	OPTION_SKIP_BAD(struct options, target.skip_bad),
 	OPTION_JSON(struct options, json),
-	OPTION_FIELDS(struct options, fields,
-		      "one row of fields: pid, comm, areas, limit, headroom, touching_pairs, "
-		      "holes, source, kernel"),
+	OPTION_FIELDS(struct options, fields, field_names, "one row of fields"),
 	OPTION_NO_HEADER(struct options, no_header),
 	OPTION_REPORT_OUTPUT(struct options, output),
 	{ 0 },
@@ -89,14 +108,12 @@ static int parse_options(struct options *options, int argc, char **argv)
 	options->target.live.drop_rights = !options->watch_s;
 	if (options->watch_s && options->target.file)
 		return cmd_usage(&cmd_show, "--watch wants a PID: a file does not change");
+	if (options->looks && !options->watch_s)
+		return cmd_usage(&cmd_show, "--looks is for --watch");
+	if (options->fields.nr && (options->json || options->watch_s))
+		return cmd_usage(&cmd_show, "--fields, --json or --watch, one of them");
 	return EXIT_DONE;
 }
-
-/* The fields of -F, one row: for scripts. */
-struct field {
-	const char *name;
-	void (*print)(struct table *table, const struct show *show);
-};
 
 static void print_pid(struct table *table, const struct show *show)
 {
@@ -152,48 +169,26 @@ static void print_kernel(struct table *table, const struct show *show)
 	table_cell(table, "%s", show->findings.policy.name);
 }
 
-static const struct field fields[] = {
-	{ "pid", print_pid },		{ "comm", print_comm },
-	{ "areas", print_areas },	{ "limit", print_limit },
-	{ "headroom", print_headroom }, { "touching_pairs", print_pairs },
-	{ "holes", print_holes_field }, { "source", print_source },
-	{ "kernel", print_kernel },
+static void (*const field_cells[NR_FIELDS])(struct table *table, const struct show *show) = {
+	[FIELD_PID] = print_pid,	   [FIELD_COMM] = print_comm,
+	[FIELD_AREAS] = print_areas,	   [FIELD_LIMIT] = print_limit,
+	[FIELD_HEADROOM] = print_headroom, [FIELD_PAIRS] = print_pairs,
+	[FIELD_HOLES] = print_holes_field, [FIELD_SOURCE] = print_source,
+	[FIELD_KERNEL] = print_kernel,
 };
-#define NR_FIELDS (sizeof(fields) / sizeof(fields[0]))
 
-static const struct field *find_field(const char *name, size_t len)
-{
-	for (size_t i = 0; i < NR_FIELDS; i++)
-		if (strlen(fields[i].name) == len && !memcmp(fields[i].name, name, len))
-			return &fields[i];
-	return NULL;
-}
-
+/* One row, for scripts. */
 static int print_fields(const struct options *options, const struct show *show, FILE *out)
 {
-	const struct field *chosen[NR_FIELDS];
-	struct column columns[NR_FIELDS];
-	unsigned int nr = 0;
+	const struct option_list *fields = &options->fields;
+	struct column columns[MAX_LISTED];
 	struct table *table;
 
-	for (const char *at = options->fields; at; nr++) {
-		size_t len = strcspn(at, ",");
-
-		if (nr == NR_FIELDS)
-			return cmd_usage(&cmd_show, "--fields: more fields than there are");
-		chosen[nr] = find_field(at, len);
-		if (!chosen[nr])
-			return cmd_usage(
-				&cmd_show,
-				"--fields: no field '%.*s'; pid, comm, areas, limit, headroom, "
-				"touching_pairs, holes, source and kernel are known",
-				(int)len, at);
-		columns[nr] = (struct column) { chosen[nr]->name, ALIGN_LEFT };
-		at = at[len] ? at + len + 1 : NULL;
-	}
-	table = table_new(columns, nr);
-	for (unsigned int i = 0; table && i < nr; i++)
-		chosen[i]->print(table, show);
+	for (unsigned int i = 0; i < fields->nr; i++)
+		columns[i] = (struct column) { field_names[fields->place[i]], ALIGN_LEFT };
+	table = table_new(columns, fields->nr);
+	for (unsigned int i = 0; table && i < fields->nr; i++)
+		field_cells[fields->place[i]](table, show);
 	if (!table || table_print(table, out, !options->no_header))
 		return cmd_fail(EXIT_FAILED, "out of memory");
 	return EXIT_DONE;
@@ -243,10 +238,10 @@ static int print(const struct options *options, const struct show *show, FILE *o
 	char label[LABEL_SIZE], *as_calls = NULL;
 	int r;
 
-	if (options->fields)
+	if (options->fields.nr)
 		return print_fields(options, show, out);
 	if (options->json) {
-		show_json(show, out);
+		show_json(show, false, out);
 		return EXIT_DONE;
 	}
 	target_label(&options->target, &show->snapshot, label, sizeof(label));
@@ -312,7 +307,7 @@ static void print_watched(const struct options *options, const struct show *show
 	struct tm tm;
 
 	if (options->json) {
-		show_json(show, out);
+		show_json(show, true, out);
 		return;
 	}
 	strftime(stamp, sizeof(stamp), "%H:%M:%S", localtime_r(&now, &tm));

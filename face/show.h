@@ -10,7 +10,7 @@
 
 /* "limits": [...], the nearest first, as show and stat tell them. */
 void json_limits(struct json *json, const struct limits *limits);
-/* The JSON of kind "show". */
-void show_json(const struct show *show, FILE *out);
+/* The JSON of kind "show". @compact: on one line. */
+void show_json(const struct show *show, bool compact, FILE *out);
 
 #endif

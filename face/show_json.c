@@ -97,13 +97,16 @@ static void write_notes(struct json *json, const struct snapshot *snapshot)
 	json_close(json, ']');
 }
 
-void show_json(const struct show *show, FILE *out)
+void show_json(const struct show *show, bool compact, FILE *out)
 {
 	const struct snapshot *snapshot = &show->snapshot;
 	const struct findings *findings = &show->findings;
 	struct json json;
 
-	json_report(&json, out, "show");
+	if (compact)
+		json_report_line(&json, out, "show");
+	else
+		json_report(&json, out, "show");
 	if (show->file)
 		json_null(&json, "pid");
 	else

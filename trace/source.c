@@ -53,6 +53,8 @@ static const char *const kind_names[SOURCE_NR_KINDS] = {
 	[SOURCE_PROCSTAT] = "FreeBSD procstat output",
 	[SOURCE_KDUMP] = "FreeBSD kdump output",
 	[SOURCE_STRACE_COUNTS] = "the table of strace -c",
+	[SOURCE_COMPRESSED] = "a compressed file",
+	[SOURCE_UTF16] = "text in UTF-16",
 };
 
 const char *source_kind_name(enum source_kind kind)
@@ -331,10 +333,51 @@ static bool is_core(const struct source *source)
 	return p[5] == 2 ? p[16] == 0 && p[17] == 4 : p[16] == 4 && p[17] == 0;
 }
 
+static bool has_magic(const struct source *source, const char *magic)
+{
+	const char *at = source->data;
+
+	return scan_text(&at, at + source->size, magic);
+}
+
+static bool is_compressed(const struct source *source)
+{
+	static const char *const magics[] = {
+		"\037\213\b", /* gzip */
+		"\375"
+		"7zXZ",	       /* xz */
+		"(\265/\375",  /* zstd */
+		"BZh91AY&SY",  /* bzip2 */
+		"PK\003\004",  /* zip */
+		"\004\"M\030", /* lz4 */
+	};
+
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+		if (has_magic(source, magics[i]))
+			return true;
+	return false;
+}
+
+static bool is_utf16(const struct source *source)
+{
+	return has_magic(source, "\377\376") || has_magic(source, "\376\377");
+}
+
+/* Of UTF-8; else the first line would be none of what it is. */
+static void skip_byte_order_mark(struct source *source)
+{
+	if (!has_magic(source, "\357\273\277"))
+		return;
+	source->skipped = 3;
+	source->data += source->skipped;
+	source->size -= source->skipped;
+}
+
 static void recognise(struct source *source)
 {
 	source->kind = SOURCE_UNKNOWN;
 	source->line = 0;
+	skip_byte_order_mark(source);
 	if (!source->size)
 		return;
 	if (source->size >= DATA_MAGIC_SIZE && !memcmp(source->data, DATA_MAGIC, DATA_MAGIC_SIZE))
@@ -343,6 +386,10 @@ static void recognise(struct source *source)
 		source->kind = SOURCE_CORE;
 	else if (is_elf(source))
 		source->kind = SOURCE_ELF;
+	else if (is_compressed(source))
+		source->kind = SOURCE_COMPRESSED;
+	else if (is_utf16(source))
+		source->kind = SOURCE_UTF16;
 	else if (is_binary(source))
 		source->line = 1;
 	else
@@ -501,9 +548,11 @@ const char *source_error(int err)
 
 void source_close(struct source *source)
 {
+	char *data = (char *)source->data - source->skipped;
+
 	if (source->mapped)
-		munmap((void *)source->data, source->size);
+		munmap(data, source->size + source->skipped);
 	else if (!source->borrowed)
-		free((void *)source->data);
+		free(data);
 	*source = (struct source) { 0 };
 }

@@ -34,6 +34,8 @@ enum source_kind {
 	SOURCE_BSD_MAP,	      /* FreeBSD, /proc/PID/map */
 	SOURCE_KDUMP,	      /* FreeBSD */
 	SOURCE_STRACE_COUNTS, /* the table of strace -c alone */
+	SOURCE_COMPRESSED,
+	SOURCE_UTF16, /* as text is saved on Windows */
 	SOURCE_NR_KINDS
 };
 
@@ -43,7 +45,8 @@ struct source {
 	size_t size;
 	enum source_kind kind;
 	uint64_t line;	       /* not readable: the line that broke it, or that gave it away */
-	bool mapped, borrowed; /* internal: where data comes from */
+	bool mapped, borrowed; /* internal: where data comes from, */
+	size_t skipped;	       /* and how many bytes before it are passed over */
 };
 
 /* -errno of open or read. Directories and devices without an end are refused (-EINVAL). */

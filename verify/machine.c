@@ -304,7 +304,7 @@ int guest_run(const struct guest *guest, FILE *out, int *ret_status, char *ret_e
 	if (err)
 		return err;
 	if (access(guest->image, R_OK))
-		return fail(ret_error, -errno, "%s: %s", guest->image, strerror(errno));
+		return fail(ret_error, -errno, "%s", strerror(errno));
 	fd = mkstemp(path);
 	archive = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!archive)

@@ -90,10 +90,32 @@ SEAM_EXPORT const struct seam_policy *seam_policy_find(const char *name)
 	return find(name, length_of(name));
 }
 
+/* Of all policies: what a larger value would mean is nowhere written. */
+static unsigned int largest_value(unsigned int rule)
+{
+	unsigned int largest = 1;
+
+	for (size_t i = 0; i < NR_POLICIES; i++)
+		if (policies[i]->rule[rule] > largest)
+			largest = policies[i]->rule[rule];
+	return largest;
+}
+
+static bool set_rule(struct seam_policy *policy, const char *name, size_t len, unsigned int value)
+{
+	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++) {
+		if (!is_word(name, len, rule_names[rule]))
+			continue;
+		policy->rule[rule] = (uint8_t)value;
+		return value <= largest_value(rule);
+	}
+	return false;
+}
+
 /* One word behind a comma: "-RULE", "RULE" or "RULE=VALUE". */
 static bool apply_word(struct seam_policy *policy, const char *word, size_t len)
 {
-	unsigned int value = 1, rule;
+	unsigned int value = 1;
 	size_t name_len = 0;
 
 	if (len && (*word == '-' || *word == '+')) {
@@ -115,13 +137,7 @@ static bool apply_word(struct seam_policy *policy, const char *word, size_t len)
 				return false;
 		}
 	}
-	for (rule = 0; rule < SEAM_NR_RULES; rule++) {
-		if (is_word(word, name_len, rule_names[rule])) {
-			policy->rule[rule] = (uint8_t)value;
-			return true;
-		}
-	}
-	return false;
+	return set_rule(policy, word, name_len, value);
 }
 
 SEAM_EXPORT int seam_policy_change(struct seam_policy *policy, const char *words,

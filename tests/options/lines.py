@@ -35,14 +35,16 @@ def limited(*args):
                           resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
 
 
-with subprocess.Popen([SEAM, 'top', '--json', '-n', '2', '-d', '0.1'], stdout=subprocess.PIPE) as top:
-    looks = [top.stdout.readline() for _ in range(3)]
-    top.kill()
-try:
-    kinds = [json.loads(look)['kind'] for look in looks]
-except ValueError:
-    kinds = []
-ok(kinds == ['top'] * 3, 'top --json: a look is a line', looks)
+# A look is a line, for programs that read as it goes on.
+for words in (['top', '-n', '2', '-d', '0.1'], ['show', '--watch', '1', str(os.getpid())]):
+    with subprocess.Popen([SEAM, *words, '--json'], stdout=subprocess.PIPE) as watch:
+        looks = [watch.stdout.readline() for _ in range(3)]
+        watch.kill()
+    try:
+        kinds = [json.loads(look)['kind'] for look in looks]
+    except ValueError:
+        kinds = []
+    ok(kinds == words[:1] * 3, f'{words[0]} --json: a look is a line', looks)
 
 with tempfile.TemporaryDirectory() as scratch:
     out = os.path.join(scratch, 'out')

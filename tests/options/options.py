@@ -76,9 +76,26 @@ def check_numbers():
     ok(seam('top', '--onc', '--rows=1', '--no-h').returncode == 0, 'names may be cut short')
 
 
+def check_together():
+    """What cannot be had together is refused; nothing is passed over in silence."""
+    for verb, words, said in (
+            ('show', ['--json', '-F', 'pid', '1'], '--fields, --json or --watch, one of them'),
+            ('show', ['--watch', '1', '-F', 'pid', '1'], '--fields, --json or --watch, one of them'),
+            ('show', ['--looks', '2', '1'], '--looks is for --watch'),
+            ('show', ['-F', 'pid,colour', '1'], "--fields 'pid,colour': some of pid, comm, areas, limit, headroom, "
+             'touching_pairs, holes, source and kernel expected'),
+            ('show', ['-F', ','.join(['pid'] * 17), '1'], '--fields .+: given too often'),
+            ('replay', ['--json', '--format', 'ops'], 'one of --json and --format ops'),
+            ('replay', ['--json', '-F', 'areas'], '--fields is for text'),
+            ('replay', ['-F', 'areas,'], "--fields 'areas,': some of kernel, .+ and bytes expected"),
+            ('kernels', ['--diff', 'linux-6.18,close=3', 'plain'], "--diff: no rule or value 'close=3' .+")):
+        refused(verb, words, said, ' '.join(words)[:60])
+
+
 for name in re.findall(r'^  (\w+) ', seam('help').stdout, flags=re.M):
     check_verb(name)
 check_numbers()
+check_together()
 run = seam('stat', 'sh', '-c', 'exit 3', '--json')
 ok(run.returncode == 3 and '"schema"' not in run.stderr, "what is behind the program is the program's", run.stderr)
 done()

@@ -27,11 +27,18 @@ KINDS = {
     'a JVM error log (hs_err)': '#\n# A fatal error has been detected by the Java Runtime Environment:\n#\n#  There is insufficient memory\n',
     'a core file': b'\177ELF\2\1\1' + b'\0' * 9 + b'\4\0>\0' + b'\0' * 40,
     'a seam.data recording': b'\x89seam\r\n\x1a' + b'\0' * 16,
+    'text in UTF-16': '1000-2000 rw-p 00000000 00:00 0\n'.encode('utf-16'),
     'an ELF file, but no core file': b'\177ELF\2\1\1' + b'\0' * 9 + b'\2\0>\0' + b'\0' * 40,
 }
 for kind, text in KINDS.items():
     d = dump(text)
     ok(d.kind == kind, kind, d.lines[:4])
+for what, head in (('gzip', b'\x1f\x8b\x08\0'), ('xz', b'\xfd7zXZ\0'), ('zstd', b'\x28\xb5\x2f\xfd'), ('bzip2', b'BZh91AY&SY'),
+                   ('zip', b'PK\3\4'), ('lz4', b'\4"M\x18')):
+    d = dump(head + b'\x91\xff' * 40)
+    ok(d.kind == 'a compressed file' and 'refused' in d.trouble()[0] and 'a compressed file' in d.of('maps')[0], what, d.lines)
+AREA = b'1000-2000 rw-p 00000000 00:00 0\n'
+ok(dump(b'\xef\xbb\xbf' + AREA).lines == dump(AREA).lines, 'a byte order mark hides no line')
 d = dump('12345:   /bin/cat\n         Address Perm   Offset Device Inode Size Rss Mapping\n    55d000000000 r--p 00000000  08:01  1234   12  12 cat\n')
 ok(d.kind == 'pmap output', 'pmap -X', d.lines)
 d = dump('a line of prose\nanother\n')
