@@ -34,9 +34,9 @@ int attach_ask(pid_t pid, bool yes, bool own_unasked, const char *doing)
 	if (yes || (own_unasked && is_own_process(pid)))
 		return 0;
 	fprintf(stderr,
-		"seam: %s %s (%d) stops it twice at every system call, about 10 µs each time\nand "
+		"seam: %s %s (%d) stops it twice at every system call, about 10 %s each time\nand "
 		"more on a busy machine, until it ends or seam is interrupted.\n",
-		doing, plain_text(comm), (int)pid);
+		doing, plain_text(comm), (int)pid, beyond_ascii("µs", "us"));
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
 		return cmd_fail(EXIT_SEAM_FAILED, "--yes says that this is meant");
 	fputs("seam: go on? [y/N] ", stderr);

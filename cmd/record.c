@@ -49,7 +49,7 @@ static const struct cmd_option known_options[] = {
 	{ .name = "print",
 	  OPTION_FLAG(struct options, print),
 	  .help = "one line per call on standard error, as strace would, and what it did to the "
-		  "map: areas 512→513 split prot" },
+		  "map: how many areas it has now, what was split or joined" },
 	{ .name = "json",
 	  OPTION_FLAG(struct options, json),
 	  .help = "the closing figures as JSON" },

@@ -14,6 +14,7 @@
 #include "face/call_text.h"
 #include "replay/replay.h"
 #include "trace/live.h"
+#include "ui/plain.h"
 #include "ui/table.h"
 
 #define PAGE_SHIFT 12
@@ -146,7 +147,8 @@ static bool after_call(void *ctx, unsigned int kernel, const struct event *event
 	if (space) {
 		fprintf(stderr, "  areas %" PRIu64, print->areas_before);
 		if (seam_space_areas(space) != print->areas_before)
-			fprintf(stderr, "→%" PRIu64, seam_space_areas(space));
+			fprintf(stderr, "%s%" PRIu64, beyond_ascii("→", "->"),
+				seam_space_areas(space));
 		print_effect(print, event, space);
 	}
 	fputc('\n', stderr);

@@ -63,6 +63,7 @@ static void print_answer(const struct activity *a, const struct report_screen *s
 static void print_curve(const struct series *series, FILE *out)
 {
 	static const char *const heights[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const levels[] = { "1", "2", "3", "4", "5", "6", "7", "8" };
 	char calls[COUNTED_TEXT], time[SHORT_TEXT], least_text[SHORT_TEXT], most_text[SHORT_TEXT];
 	uint64_t least = UINT64_MAX, most = 0;
 	uint32_t width = series->nr < CURVE_WIDTH ? series->nr : CURVE_WIDTH;
@@ -83,8 +84,9 @@ static void print_curve(const struct series *series, FILE *out)
 	fputs("  ", out);
 	for (uint32_t i = 0; i < width; i++) {
 		uint64_t areas = series->points[(uint64_t)(i + 1) * series->nr / width - 1].areas;
+		uint64_t height = most > least ? (areas - least) * 7 / (most - least) : 0;
 
-		fputs(heights[most > least ? (areas - least) * 7 / (most - least) : 0], out);
+		fputs(beyond_ascii(heights[height], levels[height]), out);
 	}
 	fprintf(out, "  %s to %s\n", count_text(least_text, least), count_text(most_text, most));
 }

@@ -2,6 +2,8 @@
 #include "ui/plain.h"
 
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* The bytes of the control character at @s: one of C0, DEL, or of C1 in UTF-8; 0 for all else. */
 static size_t control_length(const unsigned char *s)
@@ -33,4 +35,25 @@ void print_plain(const char *text, FILE *out)
 		fputc(control ? '?' : *text, out);
 		text += control ? control : 1;
 	}
+}
+
+/* By the environment: a static program has no locales to load. Unset, it says nothing. */
+static const char *locale_name(void)
+{
+	static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		const char *value = getenv(variables[i]);
+
+		if (value && *value)
+			return value;
+	}
+	return "";
+}
+
+const char *beyond_ascii(const char *utf8, const char *ascii)
+{
+	const char *locale = locale_name();
+
+	return strcmp(locale, "C") && strcmp(locale, "POSIX") ? utf8 : ascii;
 }

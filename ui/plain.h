@@ -11,5 +11,7 @@
 /* In place, no longer than before. Returns @text. */
 char *plain_text(char *text);
 void print_plain(const char *text, FILE *out);
+/* @utf8, our own text; @ascii where LC_ALL, LC_CTYPE or LANG, the first that is set, asks for "C". */
+const char *beyond_ascii(const char *utf8, const char *ascii);
 
 #endif

@@ -266,7 +266,7 @@ char *time_text(char *buf, uint64_t ns)
 	if (ns < 10000)
 		snprintf(buf, SHORT_TEXT, "%" PRIu64 " ns", ns);
 	else if (ns < 1000000)
-		snprintf(buf, SHORT_TEXT, "%.1f µs", (double)ns / 1e3);
+		snprintf(buf, SHORT_TEXT, "%.1f %s", (double)ns / 1e3, beyond_ascii("µs", "us"));
 	else if (ns < 1000000000)
 		snprintf(buf, SHORT_TEXT, "%.1f ms", (double)ns / 1e6);
 	else

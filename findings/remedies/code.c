@@ -102,7 +102,7 @@ const struct remedy remedies_of_code[] = {
 		.group = GROUP_jit_wx,
 		.what = "map the code twice from one memfd, once to write and once to run, instead "
 			"of switching pages by mprotect",
-		.source = "measured here: 0.2 µs a patch against 4.5",
+		.source = "measured here: 200 ns a patch against 4,500",
 		.confirmed = true,
 		.anew = true,
 		.drops = SEAM_CAUSE(prot) | SEAM_CAUSE(flags) | HISTORY,

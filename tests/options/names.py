@@ -66,6 +66,16 @@ with tempfile.TemporaryDirectory() as scratch:
     ok(b'/a\\012b' in run.stdout and b' %s: ' % SHOWN in run.stdout,
        'replay --maps: a newline in a path as the kernel writes it', run)
 
+    # where only ASCII can be shown
+    for locale, ascii in ('C', True), ('C.UTF-8', False):
+        shown = os.environ | {'LC_ALL': locale}
+        for what, words, where in (
+                ('record --print', ['record', '--print', '-o', trace, 'true'], 'stderr'),
+                ('report', ['report', trace], 'stdout'),
+                ('record asks', ['record', '-p', str(os.getpid())], 'stderr')):
+            text = getattr(seam(*words, env=shown, stdin=subprocess.DEVNULL), where)
+            ok(len(text) > 80 and text.isascii() == ascii, f'{what}, LC_ALL={locale}', text)
+
     os.rename(trace, program)
     plain('report: the file', seam('report', program), 'stdout')
     plain('replay: the file', seam('replay', program), 'stdout')
