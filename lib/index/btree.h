@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lib/index/btree.h - the index as a B+tree, in the shapes that lib/index/btree.c works on.
+ * lib/index/btree.h - the index as a B+tree, its shapes (lib/index/tree.h: its parts).
  *
  * A leaf is 512 bytes with up to 28 areas of 16 bytes: page numbers are 32 bits wide and relative to
  * the leaf's base, so a leaf reaches over 16 TiB (with 4 KiB pages). Only the end of its last area
  * may lie farther away: it stands in the head in full. Page offsets that are not the page number
- * itself, and tags, lie in arrays of their own that most leaves do not have.
+ * itself, and tags, lie in arrays of their own that most leaves do not have. Of eight cache lines a
+ * lookup needs five: the head, the two with the ends, and of starts and numbers one each.
  * An inner node knows of each child its first page, the page behind its last, and the largest gap
  * between areas within it.
  */
@@ -21,7 +22,8 @@
 #define INNER_SLOTS 64
 /* The farthest page from a leaf's base that is kept relative to it. */
 #define LEAF_REACH UINT32_C(0xfffffffe)
-#define LINE_SIZE 64 /* of a cache line, in bytes */
+#define LEAF_FAR UINT32_MAX /* an end beyond that, or an unused slot */
+#define LINE_SIZE 64	    /* of a cache line, in bytes */
 
 struct inner;
 
@@ -31,6 +33,12 @@ struct index_node {
 	uint8_t level;	      /* 0: a leaf */
 	uint8_t slot;	      /* in the parent */
 	uint8_t saved;	      /* readers need it as it is now no more (lib/index/history.h) */
+	uint32_t gap;	      /* of a leaf: the largest between two of its areas, in pages */
+};
+
+/* What an area has besides its range (lib/attr.h, lib/anon.h). */
+struct leaf_ids {
+	uint32_t attr, anon;
 };
 
 struct leaf {
@@ -39,8 +47,8 @@ struct leaf {
 	uint64_t *pgoff, *tag;			     /* NULL: implied, and 0 */
 	uint64_t base;				     /* page that start and end count from */
 	uint64_t last_end;			     /* page behind the last area, in full */
-	uint32_t start[LEAF_SLOTS], end[LEAF_SLOTS]; /* beyond nr: UINT32_MAX */
-	uint32_t attr[LEAF_SLOTS], anon[LEAF_SLOTS];
+	uint32_t end[LEAF_SLOTS], start[LEAF_SLOTS]; /* beyond nr: UINT32_MAX */
+	struct leaf_ids ids[LEAF_SLOTS];
 };
 
 struct inner {
@@ -93,7 +101,7 @@ static inline uint64_t leaf_start(const struct leaf *leaf, unsigned int slot)
 
 static inline uint64_t leaf_end(const struct leaf *leaf, unsigned int slot)
 {
-	return slot + 1u == leaf->node.nr ? leaf->last_end : leaf->base + leaf->end[slot];
+	return leaf->end[slot] == LEAF_FAR ? leaf->last_end : leaf->base + leaf->end[slot];
 }
 
 #endif

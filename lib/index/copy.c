@@ -25,7 +25,8 @@ static struct index_node *copy_leaf(struct index *to, const struct leaf *from, b
 		to->last->next = leaf;
 	to->last = leaf;
 	if (!with_anon)
-		memset(leaf->anon, 0, sizeof(leaf->anon));
+		for (unsigned int i = 0; i < LEAF_SLOTS; i++)
+			leaf->ids[i].anon = 0;
 	if (!copy_cold(to, &leaf->pgoff, from->pgoff) || !copy_cold(to, &leaf->tag, from->tag))
 		return NULL;
 	return &leaf->node;
@@ -95,6 +96,6 @@ void index_set_identities(struct index *index, const struct cursor *cursor, uint
 {
 	struct leaf *leaf = cursor->node;
 
-	leaf->attr[cursor->slot] = attr;
-	leaf->anon[cursor->slot] = anon;
+	leaf->ids[cursor->slot].attr = attr;
+	leaf->ids[cursor->slot].anon = anon;
 }

@@ -104,10 +104,9 @@ static void copy_leaf(struct leaf *to, const struct leaf *from)
 	WRITE_ONCE(to->last_end, from->last_end);
 	WRITE_ONCE(to->node.level, 0);
 	WRITE_ONCE(to->node.nr, from->node.nr);
-	shared_move32(to->start, from->start, LEAF_SLOTS);
 	shared_move32(to->end, from->end, LEAF_SLOTS);
-	shared_move32(to->attr, from->attr, LEAF_SLOTS);
-	shared_move32(to->anon, from->anon, LEAF_SLOTS);
+	shared_move32(to->start, from->start, LEAF_SLOTS);
+	shared_move32(&to->ids[0].attr, &from->ids[0].attr, 2 * LEAF_SLOTS);
 }
 
 static void copy_inner(struct inner *to, const struct inner *from)

@@ -4,7 +4,7 @@
  *
  * Areas never overlap. A cursor stands on one area; any edit but the one made through it makes it
  * stale. Areas are loaded and stored by value, so that an implementation may pack them.
- * Implementations: btree.c, and linear.c with -DSEAM_INDEX_LINEAR (a sorted array: the reference
+ * Implementations: the tree of btree.h, and linear.c with -DSEAM_INDEX_LINEAR (a sorted array: the reference
  * that tests compare it against).
  */
 #ifndef LIB_INDEX_H
@@ -103,6 +103,14 @@ void index_remove(struct index *index, struct cursor *cursor);
  */
 int index_store(struct index *index, struct cursor *cursor, const struct area *area);
 /*
+ * The @nr_old areas from the one under the cursor on become the @nr areas of @areas, which reach no
+ * neighbour of theirs; with no old ones they come before the cursor. The cursor ends on the first of
+ * the new ones, or without any on what comes next. False, and nothing is done, where this is no
+ * matter of one node alone; single edits do it then.
+ */
+bool index_replace(struct index *index, struct cursor *cursor, unsigned int nr_old,
+		   const struct area *areas, unsigned int nr);
+/*
  * As index_reserve, for inserts and stores that lie far apart: each may split a full node of its
  * own.
  */
@@ -199,8 +207,8 @@ static inline void index_load(const struct index *index, const struct cursor *cu
 	ret_area->end = leaf_end(leaf, slot) << index->page_shift;
 	ret_area->pgoff = leaf->pgoff ? leaf->pgoff[slot] : start;
 	ret_area->tag = leaf->tag ? leaf->tag[slot] : 0;
-	ret_area->attr = leaf->attr[slot];
-	ret_area->anon = leaf->anon[slot];
+	ret_area->attr = leaf->ids[slot].attr;
+	ret_area->anon = leaf->ids[slot].anon;
 }
 
 /* index_reserve, where what is there does not do. */

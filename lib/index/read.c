@@ -89,20 +89,21 @@ static bool read_area(const struct history *history, const struct leaf *leaf, un
 		      uint64_t page, struct area *ret_area)
 {
 	const uint64_t *pgoff = READ_ONCE(leaf->pgoff), *tag = READ_ONCE(leaf->tag);
-	unsigned int nr = READ_ONCE(leaf->node.nr);
 	uint64_t base, start, end;
+	uint32_t last;
 
 	if (slot >= LEAF_SLOTS)
 		return false;
 	base = READ_ONCE(leaf->base);
 	start = base + READ_ONCE(leaf->start[slot]);
-	end = slot + 1u == nr ? READ_ONCE(leaf->last_end) : base + READ_ONCE(leaf->end[slot]);
+	last = READ_ONCE(leaf->end[slot]);
+	end = last == LEAF_FAR ? READ_ONCE(leaf->last_end) : base + last;
 	ret_area->start = start << history->page_shift;
 	ret_area->end = end << history->page_shift;
 	ret_area->pgoff = pgoff ? READ_ONCE(pgoff[slot]) : start;
 	ret_area->tag = tag ? READ_ONCE(tag[slot]) : 0;
-	ret_area->attr = READ_ONCE(leaf->attr[slot]);
-	ret_area->anon = READ_ONCE(leaf->anon[slot]);
+	ret_area->attr = READ_ONCE(leaf->ids[slot].attr);
+	ret_area->anon = READ_ONCE(leaf->ids[slot].anon);
 	return end > page;
 }
 

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/index/search.h"
+#include "lib/index/tree.h"
+
+struct leaf *leaf_new(struct index *index, struct leaf *prev, struct leaf *next)
+{
+	struct leaf *leaf = block_take(index, POOL_LEAF);
+
+	leaf->node.parent = NULL;
+	leaf->node.slot = leaf->node.saved = 0;
+	leaf->node.gap = 0;
+	leaf->prev = prev;
+	leaf->next = next;
+	WRITE_ONCE(leaf->node.level, 0);
+	WRITE_ONCE(leaf->node.nr, 0);
+	WRITE_ONCE(leaf->pgoff, NULL);
+	WRITE_ONCE(leaf->tag, NULL);
+	WRITE_ONCE(leaf->base, 0);
+	WRITE_ONCE(leaf->last_end, 0);
+	shared_fill32(leaf->end, UINT32_MAX, LEAF_SLOTS);
+	shared_fill32(leaf->start, UINT32_MAX, LEAF_SLOTS);
+	history_made(index, &leaf->node);
+	if (prev)
+		prev->next = leaf;
+	if (next)
+		next->prev = leaf;
+	else
+		index->last = leaf;
+	return leaf;
+}
+
+void leaf_drop(struct index *index, struct leaf *leaf)
+{
+	if (leaf->prev)
+		leaf->prev->next = leaf->next;
+	if (leaf->next)
+		leaf->next->prev = leaf->prev;
+	else
+		index->last = leaf->prev;
+	if (index->run == leaf)
+		index->run = NULL;
+	node_drop(index, &leaf->node);
+	history_retire(index, POOL_COLD, leaf->pgoff);
+	history_retire(index, POOL_COLD, leaf->tag);
+	history_retire(index, POOL_LEAF, leaf);
+}
+
+static uint32_t relative_end(uint64_t end, uint64_t base)
+{
+	return end - base > LEAF_REACH ? LEAF_FAR : (uint32_t)(end - base);
+}
+
+void leaf_rebase(struct index *index, struct leaf *leaf, uint64_t base)
+{
+	uint32_t by = (uint32_t)(leaf->base - base);
+	unsigned int nr = leaf->node.nr;
+
+	node_touch(index, &leaf->node);
+	for (unsigned int i = 0; i < nr; i++)
+		WRITE_ONCE(leaf->start[i], leaf->start[i] + by);
+	for (unsigned int i = 0; i + 1 < nr; i++)
+		WRITE_ONCE(leaf->end[i], leaf->end[i] + by);
+	WRITE_ONCE(leaf->base, base);
+	if (nr)
+		WRITE_ONCE(leaf->end[nr - 1], relative_end(leaf->last_end, base));
+}
+
+bool leaf_reaches(const struct leaf *leaf, uint64_t start)
+{
+	uint64_t low = leaf->node.nr && leaf->base < start ? leaf->base : start;
+	uint64_t high = leaf->node.nr ? leaf_start(leaf, leaf->node.nr - 1u) : start;
+
+	return (high > start ? high : start) - low <= LEAF_REACH;
+}
+
+static void set_pgoff(struct index *index, struct leaf *leaf, unsigned int slot, uint64_t pgoff)
+{
+	if (!leaf->pgoff) {
+		uint64_t *array = block_take(index, POOL_COLD);
+
+		for (unsigned int i = 0; i < leaf->node.nr; i++)
+			WRITE_ONCE(array[i], leaf_start(leaf, i));
+		WRITE_ONCE(leaf->pgoff, array);
+	}
+	WRITE_ONCE(leaf->pgoff[slot], pgoff);
+}
+
+static void set_tag(struct index *index, struct leaf *leaf, unsigned int slot, uint64_t tag)
+{
+	if (!leaf->tag) {
+		uint64_t *array = block_take(index, POOL_COLD);
+
+		shared_fill64(array, 0, LEAF_SLOTS);
+		WRITE_ONCE(leaf->tag, array);
+	}
+	WRITE_ONCE(leaf->tag[slot], tag);
+}
+
+void leaf_write(struct index *index, struct leaf *leaf, unsigned int slot, const struct area *area)
+{
+	uint64_t start = area->start >> index->page_shift, end = area->end >> index->page_shift;
+
+	node_touch(index, &leaf->node);
+	if (start < leaf->base)
+		leaf_rebase(index, leaf, start);
+	WRITE_ONCE(leaf->start[slot], (uint32_t)(start - leaf->base));
+	WRITE_ONCE(leaf->end[slot], relative_end(end, leaf->base));
+	if (slot + 1u == leaf->node.nr)
+		WRITE_ONCE(leaf->last_end, end);
+	WRITE_ONCE(leaf->ids[slot].attr, area->attr);
+	WRITE_ONCE(leaf->ids[slot].anon, area->anon);
+	if (leaf->pgoff || area->pgoff != start)
+		set_pgoff(index, leaf, slot, area->pgoff);
+	if (leaf->tag || area->tag)
+		set_tag(index, leaf, slot, area->tag);
+}
+
+/* Within one leaf: what stands from @slot on, @nr areas, comes to lie at @to. */
+static void move_slots(struct leaf *leaf, unsigned int to, unsigned int slot, unsigned int nr)
+{
+	shared_move32(leaf->end + to, leaf->end + slot, nr);
+	shared_move32(leaf->start + to, leaf->start + slot, nr);
+	shared_move32(&leaf->ids[to].attr, &leaf->ids[slot].attr, 2 * nr);
+}
+
+#ifdef SEARCH_X86
+/* The same in whole registers: where the slots are differs from call to call, branches would not do. */
+TARGET_AVX512 static void move_slots_avx512(struct leaf *leaf, unsigned int to, unsigned int slot,
+					    unsigned int nr)
+{
+	/* the slots that get another one's contents, and how far below it stands */
+	uint32_t lanes = (uint32_t)(((UINT64_C(1) << nr) - 1) << to);
+	ptrdiff_t by = (ptrdiff_t)to - (ptrdiff_t)slot;
+	__mmask16 low = (__mmask16)lanes, high = (__mmask16)(lanes >> 16);
+	__m512i ends[2], starts[2], ids[4];
+
+	ends[0] = _mm512_maskz_loadu_epi32(low, leaf->end - by);
+	ends[1] = _mm512_maskz_loadu_epi32(high, leaf->end + 16 - by);
+	starts[0] = _mm512_maskz_loadu_epi32(low, leaf->start - by);
+	starts[1] = _mm512_maskz_loadu_epi32(high, leaf->start + 16 - by);
+	for (unsigned int i = 0; i < 4; i++)
+		ids[i] = _mm512_maskz_loadu_epi64((__mmask8)(lanes >> 8 * i),
+						  leaf->ids + 8 * i - by);
+	_mm512_mask_storeu_epi32(leaf->end, low, ends[0]);
+	_mm512_mask_storeu_epi32(leaf->end + 16, high, ends[1]);
+	_mm512_mask_storeu_epi32(leaf->start, low, starts[0]);
+	_mm512_mask_storeu_epi32(leaf->start + 16, high, starts[1]);
+	for (unsigned int i = 0; i < 4; i++)
+		_mm512_mask_storeu_epi64(leaf->ids + 8 * i, (__mmask8)(lanes >> 8 * i), ids[i]);
+}
+#endif
+
+static void move_cold(struct leaf *leaf, unsigned int to, unsigned int slot, unsigned int nr)
+{
+	if (leaf->pgoff)
+		shared_move64(leaf->pgoff + to, leaf->pgoff + slot, nr);
+	if (leaf->tag)
+		shared_move64(leaf->tag + to, leaf->tag + slot, nr);
+}
+
+void leaf_make_room(struct index *index, struct leaf *leaf, unsigned int slot, unsigned int nr_old,
+		    unsigned int nr)
+{
+	unsigned int behind = slot + nr_old, rest = leaf->node.nr - behind,
+		     after = slot + nr + rest;
+
+	node_touch(index, &leaf->node);
+	if (!rest && !nr && after)
+		WRITE_ONCE(leaf->last_end, leaf->base + leaf->end[after - 1]);
+	if (nr != nr_old) {
+#ifdef SEARCH_X86
+		if (index->search == SEARCH_AVX512)
+			move_slots_avx512(leaf, slot + nr, behind, rest);
+		else
+#endif
+			move_slots(leaf, slot + nr, behind, rest);
+		move_cold(leaf, slot + nr, behind, rest);
+	}
+	for (unsigned int i = after; i < leaf->node.nr; i++) {
+		WRITE_ONCE(leaf->end[i], UINT32_MAX);
+		WRITE_ONCE(leaf->start[i], UINT32_MAX);
+	}
+	WRITE_ONCE(leaf->node.nr, (uint8_t)after);
+}
+
+/* Of leaves without cold arrays, the room in the target lying within its reach. */
+static void copy_plainly(struct leaf *to, unsigned int to_slot, const struct leaf *from,
+			 unsigned int slot, unsigned int nr)
+{
+	uint32_t by = (uint32_t)(from->base - to->base);
+
+	for (unsigned int i = 0; i < nr; i++)
+		WRITE_ONCE(to->start[to_slot + i], from->start[slot + i] + by);
+	for (unsigned int i = 0; i < nr; i++)
+		WRITE_ONCE(to->end[to_slot + i], relative_end(leaf_end(from, slot + i), to->base));
+	shared_move32(&to->ids[to_slot].attr, &from->ids[slot].attr, 2 * nr);
+	if (to_slot + nr == to->node.nr)
+		WRITE_ONCE(to->last_end, leaf_end(from, slot + nr - 1));
+}
+
+void leaf_move_areas(struct index *index, struct leaf *to, unsigned int to_slot, struct leaf *from,
+		     unsigned int slot, unsigned int nr)
+{
+	uint64_t start = leaf_start(from, slot);
+
+	node_touch(index, &to->node);
+	if (to->node.nr == nr)
+		WRITE_ONCE(to->base, start);
+	else if (start < to->base)
+		leaf_rebase(index, to, start);
+	if (!to->pgoff && !from->pgoff && !to->tag && !from->tag) {
+		copy_plainly(to, to_slot, from, slot, nr);
+	} else {
+		for (unsigned int i = 0; i < nr; i++) {
+			struct cursor cursor = { .node = from, .slot = slot + i };
+			struct area area;
+
+			index_load(index, &cursor, &area);
+			leaf_write(index, to, to_slot + i, &area);
+		}
+	}
+	leaf_make_room(index, from, slot, nr, 0);
+}
+
+/* The areas [first, last], as far as there are so many. */
+static uint32_t gap_among(const struct leaf *leaf, unsigned int first, unsigned int last)
+{
+	unsigned int most = leaf->node.nr - 1u;
+
+	return leaf->node.nr ? leaf_gap_among(leaf, first, last < most ? last : most) : 0;
+}
+
+void leaf_replace(struct index *index, struct leaf *leaf, unsigned int slot, unsigned int nr_old,
+		  const struct area *areas, unsigned int nr)
+{
+	unsigned int below = slot ? slot - 1 : 0;
+	uint32_t lost = gap_among(leaf, below, slot + nr_old);
+
+	if (nr && areas->start >> index->page_shift < leaf->base)
+		leaf_rebase(index, leaf, areas->start >> index->page_shift);
+	leaf_make_room(index, leaf, slot, nr_old, nr);
+	for (unsigned int i = 0; i < nr; i++)
+		leaf_write(index, leaf, slot + i, &areas[i]);
+	leaf_refresh(index, leaf, lost, gap_among(leaf, below, slot + nr));
+	if (nr) {
+		index->run = leaf;
+		index->run_slot = slot + nr - 1;
+	}
+}
+
+/* What lies beside the range of an area, and has no array in the leaf, is as it is implied to be. */
+static bool is_implied(const struct leaf *leaf, const struct area *area, uint64_t start)
+{
+	return (leaf->pgoff || area->pgoff == start) && (leaf->tag || !area->tag);
+}
+
+/* The leaf can have the @areas for @nr_old of its own from @slot on, as it is. */
+static bool fits(const struct index *index, const struct leaf *leaf, unsigned int slot,
+		 unsigned int nr_old, const struct area *areas, unsigned int nr)
+{
+	unsigned int after = leaf->node.nr - nr_old + nr, behind = slot + nr_old;
+	uint64_t base = leaf->base, start = 0;
+
+	/* before the first area of a leaf is behind the last of another: which one, is balance.c's */
+	if (behind > leaf->node.nr || !after || after > LEAF_SLOTS || (!slot && !nr_old))
+		return false;
+	for (unsigned int i = 0; i < nr; i++) {
+		start = areas[i].start >> index->page_shift;
+		base = start < base ? start : base;
+		if (!is_implied(leaf, &areas[i], start))
+			return false;
+	}
+	if (behind < leaf->node.nr)
+		start = leaf_start(leaf, leaf->node.nr - 1u);
+	return !nr || start - base <= LEAF_REACH;
+}
+
+bool index_replace(struct index *index, struct cursor *cursor, unsigned int nr_old,
+		   const struct area *areas, unsigned int nr)
+{
+	struct leaf *leaf = cursor->node;
+
+	if (!leaf || !fits(index, leaf, (unsigned int)cursor->slot, nr_old, areas, nr))
+		return false;
+	leaf_replace(index, leaf, (unsigned int)cursor->slot, nr_old, areas, nr);
+	index->nr += (size_t)nr - nr_old;
+	if (nr < nr_old)
+		leaf_settle(index, cursor);
+	return true;
+}
