@@ -174,6 +174,7 @@ void attr_recount_begin(struct attrs *attrs)
 void attr_recount_end(struct attrs *attrs)
 {
 	attrs->free_slots = attrs->idle_slots = 0;
+	attrs->recent = 0; /* it may be one that no area has */
 	memset(attrs->buckets, 0, attrs->nr_buckets * sizeof(*attrs->buckets));
 	for (uint32_t id = 1; id < attrs->nr; id++) {
 		struct attr_slot *slot = &attrs->slots[id];

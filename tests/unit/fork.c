@@ -62,6 +62,24 @@ static void grows(void)
 	seam_space_destroy(parent);
 }
 
+/* The set that the parent made last is left out: its number is another's in the child. */
+static void left_out(void)
+{
+	struct seam_space *parent = space_of("linux-6.18.44"), *child;
+
+	map(parent, 0, 1, RW, 0);
+	map(parent, 2, 1, RW, 0);
+	seam_space_madvise(parent, AT(2), PAGE, SEAM_MADV_DONTFORK);
+	child = child_of(parent);
+	holds(child, 0, "0-1rw", "a child without the last set");
+	seam_space_madvise(child, AT(0), PAGE, SEAM_MADV_DONTFORK);
+	map(child, 4, 1, R, 0);
+	map(child, 6, 1, R, SEAM_MAP_NORESERVE);
+	holds(child, 0, "0-1rwC 4-5r- 6-7r-N", "which it makes anew");
+	seam_space_destroy(child);
+	seam_space_destroy(parent);
+}
+
 /* The limit of areas is not looked at; the charge is. */
 static void limits(void)
 {
@@ -110,6 +128,7 @@ int main(void)
 {
 	inherited();
 	grows();
+	left_out();
 	limits();
 	generations();
 	return tap_done();
