@@ -96,7 +96,9 @@ struct rec_call {
 	uint8_t call;
 	uint32_t flags; /* EVENT_* */
 	uint64_t nr, arg[6];
-	uint64_t result_at; /* where i386 puts the address of shmat; else 0 */
+	uint64_t clone_flags; /* of clone and clone3 */
+	uint64_t clone_args;  /* where clone3 has them; 0: in a register */
+	uint64_t result_at;   /* where i386 puts the address of shmat; else 0 */
 	uint64_t entry_ns;
 	uint32_t file, stack;
 	bool has_file;	       /* of an mmap; file may still be 0 */
@@ -110,15 +112,17 @@ struct rec_task {
 	struct rec_space *space;
 	struct rec_task *next; /* of the hash chain */
 	struct rec_task *next_held;
-	uint64_t waiting_ns; /* stopped since then: held, or its parent's event is due */
-	bool in_call;	     /* between entry and exit of pending */
-	bool in_exec;	     /* has called exec and not been seen since */
-	bool is_held;	     /* at the entry of pending, until the space's caller is done */
-	bool started;	     /* its first stop was seen */
-	bool seen_call;	     /* an entry of it was seen */
-	bool is_parked;	     /* stopped until all of its space are, to be let go */
-	int park_signal;     /* to be let go with */
-	int first_status;    /* of an attached one, which has stopped and waits to begin */
+	uint64_t waiting_ns;   /* stopped since then: held, or its parent's event is due */
+	bool in_call;	       /* between entry and exit of pending */
+	bool in_exec;	       /* has called exec and not been seen since */
+	bool is_held;	       /* at the entry of pending, until the space's caller is done */
+	bool started;	       /* its first stop was seen */
+	bool seen_call;	       /* an entry of it was seen */
+	bool bears_unreported; /* what it made before its reports began may stand at its next stop */
+	bool is_parked;	       /* stopped until all of its space are, to be let go */
+	int park_signal;       /* to be let go with */
+	int first_status;      /* of an attached one, which has stopped and waits to begin */
+	uint64_t hidden_flags, hidden_args; /* 0, or what is to be put back after its clone */
 	struct rec_call pending;
 	struct rec_file *described; /* what pending maps; NULL: none of its calls did yet */
 };
@@ -146,14 +150,17 @@ struct rec {
 	unsigned int nr_tasks, nr_waiting;
 	struct rec_status batch[REC_BATCH]; /* told, and not handled yet: [batch_at, nr_batch) */
 	unsigned int batch_at, nr_batch, nr_waits;
-	bool may_poll;	/* there is another processor for the tasks */
-	bool stop_near; /* a task was let into a call, or the last stop came soon */
+	bool may_poll;		  /* there is another processor for the tasks */
+	bool stop_near;		  /* a task was let into a call, or the last stop came soon */
+	unsigned int nr_unpolled; /* waits to come that sleep at once */
 	uint32_t nr_spaces;
 	struct rec_held *held[REC_HELD_CHAINS];
 	bool no_kcmp, no_touches;
+	pid_t self; /* 0: kcmp was not tried */
 	uint64_t nr_descriptions;
 	struct rec_areas *areas; /* rec_areas.c: buffers */
 	struct side *side;	 /* NULL: it does not open here */
+	bool has_reports;	 /* it is open, and all tasks are reported on */
 	struct intern files;	 /* their numbers, without a writer */
 };
 
@@ -205,11 +212,6 @@ int rec_install_filter(void);
 
 /* What the stopped call is. False: nothing for us. */
 bool rec_decode(pid_t tid, const struct ptrace_syscall_info *info, struct rec_call *ret_call);
-/*
- * The result of the call in which a task was killed, as it stands at its end; -ENOSYS: the call was not
- * made. False: not to be had.
- */
-bool rec_result_of_dying(pid_t tid, const struct rec_call *call, int64_t *ret_result);
 /* Stop only when argument .arg, masked, is one of the values. */
 struct rec_condition {
 	uint8_t arg, nr_values;
@@ -230,6 +232,18 @@ struct rec_abi {
 };
 extern const struct rec_abi rec_abis[];
 extern const size_t rec_nr_abis;
+
+/* ---- rec_registers.c ---- */
+
+/*
+ * The result of the call in which a task was killed, as it stands at its end; -ENOSYS: the call was not
+ * made. False: not to be had.
+ */
+bool rec_result_of_dying(pid_t tid, const struct rec_call *call, int64_t *ret_result);
+/* Takes CLONE_UNTRACED out of the call at its entry, so that the child is traced. */
+void rec_hide_untraced(struct rec *rec, struct rec_task *task, const struct rec_call *call);
+/* Puts it back in @tid, @parent itself or its child. */
+void rec_show_untraced(struct rec_task *parent, pid_t tid);
 
 /* ---- rec_calls.c ---- */
 
@@ -349,6 +363,13 @@ void rec_stack_after(const struct rec_space *space, const struct rec_call *call,
 
 /* What the kernel reports by itself: changes that no recorded call explains are written. */
 void rec_take_reports(struct rec *rec);
+/* A child that was made before its parent's reports began. */
+void rec_on_unreported(struct rec *rec, struct rec_task *child);
+/*
+ * A call at its entry, as long as nothing is reported: how far the main stack has grown is asked; another
+ * area that grows has to be reported on.
+ */
+void rec_before_reports(struct rec *rec, const struct rec_task *task, const struct rec_call *call);
 
 /* ---- rec_ranges.c ---- */
 

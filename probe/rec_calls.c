@@ -44,6 +44,7 @@ static void set_caller(struct rec *rec, struct rec_task *task)
 {
 	struct rec_call *call = &task->pending;
 
+	rec_before_reports(rec, task, call);
 	rec_write_growth(rec, task, task->space, task->space->grown_to);
 	if (task->space->nr_calling++)
 		call->flags |= EVENT_AMBIGUOUS;
@@ -164,10 +165,14 @@ static void before_exec(struct rec *rec, struct rec_task *task)
 void rec_call_entered(struct rec *rec, struct rec_task *task,
 		      const struct ptrace_syscall_info *info)
 {
+	bool is_ours;
+
 	task->seen_call = true;
 	task->in_exec = false;
 	rec_take_reports(rec);
-	if (!task->space || !rec_decode(task->tid, info, &task->pending)) {
+	is_ours = rec_decode(task->tid, info, &task->pending);
+	rec_hide_untraced(rec, task, &task->pending);
+	if (!task->space || !is_ours) {
 		rec_resume(rec, task, 0);
 	} else if (task->pending.kind == REC_EXEC) {
 		before_exec(rec, task);

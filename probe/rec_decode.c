@@ -3,15 +3,12 @@
  * Which calls can change a map, by architecture: one table for the filter, which stops them, and for
  * the decoder, which says what they are.
  */
-#include <elf.h>
 #include <linux/audit.h>
 #include <sched.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
-#include <sys/user.h>
 
 #include "probe/rec.h"
 
@@ -237,61 +234,9 @@ static void decode_ipc(struct rec_call *call)
 	call->result_at = to;
 }
 
-/*
- * The registers of a stopped task. Their layout is told by their size: 32-bit programs have other
- * ones.
- */
-struct registers {
-	union {
-		struct user_regs_struct wide;
-		int32_t narrow[17]; /* i386: bx is the first, ax the 7th, orig_ax the 12th */
-	};
-	struct iovec size;
-};
-
-static bool get_registers(pid_t tid, struct registers *ret)
+static void decode_clone(struct rec_call *call)
 {
-	ret->size = (struct iovec) { ret, offsetof(struct registers, size) };
-	return !ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &ret->size);
-}
-
-#ifdef __x86_64__
-static bool is_narrow(const struct registers *registers)
-{
-	return registers->size.iov_len == sizeof(registers->narrow);
-}
-
-static void set_first_argument(struct registers *registers, uint64_t value)
-{
-	if (is_narrow(registers))
-		registers->narrow[0] = (int32_t)value;
-	else
-		registers->wide.rdi = value;
-}
-#elif defined(__aarch64__)
-static void set_first_argument(struct registers *registers, uint64_t value)
-{
-	registers->wide.regs[0] = value;
-}
-#else
-static void set_first_argument(struct registers *registers, uint64_t value)
-{
-	registers->wide.a0 = value;
-}
-#endif
-
-/*
- * Without a tracer the child's filtered calls would fail, so it gets ours. (Leak sanitizers look at
- * their process from such a child; they say then that they do not work under ptrace.)
- */
-static void decode_clone(pid_t tid, struct rec_call *call)
-{
-	struct registers registers;
-
-	if (call->arg[0] & CLONE_UNTRACED && get_registers(tid, &registers)) {
-		set_first_argument(&registers, call->arg[0] & ~(uint64_t)CLONE_UNTRACED);
-		ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &registers.size);
-	}
+	call->clone_flags = call->arg[0];
 	if (call->arg[0] & CLONE_VM)
 		call->kind = REC_NONE;
 }
@@ -300,9 +245,13 @@ static void decode_clone3(pid_t tid, struct rec_call *call)
 {
 	uint64_t flags;
 
-	call->kind = rec_peek(tid, call->arg[0], &flags, sizeof(flags)) || flags & CLONE_VM
-			     ? REC_NONE
-			     : REC_FORK;
+	call->kind = REC_NONE;
+	if (rec_peek(tid, call->arg[0], &flags, sizeof(flags)))
+		return; /* it will fail with EFAULT */
+	call->clone_flags = flags;
+	call->clone_args = call->arg[0];
+	if (!(flags & CLONE_VM))
+		call->kind = REC_FORK;
 }
 
 /* uffd_ioctl(fd, request, start, len, mode): struct uffdio_register or uffdio_range */
@@ -378,6 +327,7 @@ bool rec_decode(pid_t tid, const struct ptrace_syscall_info *info, struct rec_ca
 	const struct rec_number *number = find_number(info->arch, info->entry.nr, &compat);
 
 	/* the members of entry and seccomp lie alike */
+	*ret_call = (struct rec_call) { .kind = REC_NONE };
 	if (!number)
 		return false;
 	*ret_call = (struct rec_call) { .kind = number->kind,
@@ -399,38 +349,11 @@ bool rec_decode(pid_t tid, const struct ptrace_syscall_info *info, struct rec_ca
 	} else if (ret_call->kind == REC_CLONE3) {
 		decode_clone3(tid, ret_call);
 	} else if (ret_call->kind == REC_FORK && number->condition) {
-		decode_clone(tid, ret_call);
+		decode_clone(ret_call);
 	}
 	if (ret_call->kind == REC_CALL) {
 		decode_call(tid, ret_call);
 		clear_unused_args(ret_call);
 	}
 	return ret_call->kind != REC_NONE;
-}
-
-#ifdef __x86_64__
-/* An address may have the highest of 32 bits set, and is no error for that. */
-static int64_t narrow_result(int32_t result)
-{
-	return result < 0 && result >= -4095 ? result : (int64_t)(uint32_t)result;
-}
-#endif
-
-/* Source: 6.18 arch/x86/entry/syscall_64.c do_syscall_64: ax is -ENOSYS until the call has returned. */
-bool rec_result_of_dying(pid_t tid, const struct rec_call *call, int64_t *ret_result)
-{
-#ifdef __x86_64__
-	struct registers registers;
-
-	if (!get_registers(tid, &registers))
-		return false;
-	if ((is_narrow(&registers) ? (uint32_t)registers.narrow[11] : registers.wide.orig_rax) !=
-	    call->nr)
-		return false;
-	*ret_result = is_narrow(&registers) ? narrow_result(registers.narrow[6])
-					    : (int64_t)registers.wide.rax;
-	return true;
-#else
-	return false;
-#endif
 }

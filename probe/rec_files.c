@@ -59,17 +59,17 @@ void rec_put_held(struct rec *rec, struct rec_held *held)
 	free(held);
 }
 
-static bool same_description(int a, int b)
+static bool same_description(const struct rec *rec, int a, int b)
 {
-	pid_t self = getpid();
-
-	return !syscall(SYS_kcmp, self, self, KCMP_FILE, a, b);
+	return !syscall(SYS_kcmp, rec->self, rec->self, KCMP_FILE, a, b);
 }
 
 static bool can_compare(struct rec *rec, int fd)
 {
-	if (!rec->no_kcmp && !same_description(fd, fd))
-		rec->no_kcmp = true;
+	if (!rec->self) {
+		rec->self = getpid();
+		rec->no_kcmp = !same_description(rec, fd, fd);
+	}
 	return !rec->no_kcmp;
 }
 
@@ -89,7 +89,7 @@ static struct rec_held *find_held(struct rec *rec, const struct stat *st, int fd
 	struct rec_held *held = *held_chain(rec, st->st_ino);
 
 	while (held && (held->ino != st->st_ino || held->dev != st->st_dev || held->fd < 0 ||
-			!same_description(held->fd, fd)))
+			!same_description(rec, held->fd, fd)))
 		held = held->next;
 	return held;
 }
@@ -99,20 +99,22 @@ static struct rec_held *find_held(struct rec *rec, const struct stat *st, int fd
 static uint32_t traits_of_fs(const char *path)
 {
 	struct statfs fs;
+	uint32_t traits;
 
 	if (statfs(path, &fs))
 		return 0;
+	traits = fs.f_flags & ST_NOEXEC ? SEAM_FILE_NOEXEC : 0;
 	switch ((unsigned long)fs.f_type) {
 	case TMPFS_MAGIC:
-		return SEAM_FILE_SHMEM;
+		return traits | SEAM_FILE_SHMEM;
 	case HUGETLBFS_MAGIC:
-		return SEAM_FILE_HUGETLB;
+		return traits | SEAM_FILE_HUGETLB;
 	case EXT4_SUPER_MAGIC:
 	case BTRFS_SUPER_MAGIC:
 	case XFS_SUPER_MAGIC:
-		return SEAM_FILE_THP_ALIGN;
+		return traits | SEAM_FILE_THP_ALIGN;
 	default:
-		return 0;
+		return traits;
 	}
 }
 
@@ -143,7 +145,6 @@ static void describe(const struct rec_task *task, int fd, const struct stat *st,
 		     struct rec_file *ret_file)
 {
 	char link[48];
-	struct statvfs mount;
 	ssize_t len;
 
 	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)task->tid, fd);
@@ -154,8 +155,6 @@ static void describe(const struct rec_task *task, int fd, const struct stat *st,
 		.ino = st->st_ino,
 		.traits = open_traits(task->tid, fd) | traits_of_fs(link),
 	};
-	if (!statvfs(link, &mount) && mount.f_flag & ST_NOEXEC)
-		ret_file->file.traits |= SEAM_FILE_NOEXEC;
 }
 
 /*
@@ -214,19 +213,30 @@ static struct rec_file *description_of(struct rec_task *task)
 	return task->described;
 }
 
+static int stat_descriptor(const struct rec_task *task, int fd, int copy, struct stat *ret_stat)
+{
+	char link[48];
+
+	if (copy >= 0)
+		return fstat(copy, ret_stat);
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)task->tid, fd);
+	return stat(link, ret_stat);
+}
+
 void rec_identify(struct rec *rec, struct rec_task *task, struct rec_call *call)
 {
 	int fd = (int)call->arg[4], copy;
-	char link[48];
 	struct rec_file *described;
 	struct stat st;
 
 	if (call->arg[3] & SEAM_MAP_ANONYMOUS || fd < 0)
 		return;
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)task->tid, fd);
-	if (stat(link, &st))
-		return;
 	copy = copy_descriptor(task, fd);
+	if (stat_descriptor(task, fd, copy, &st)) {
+		if (copy >= 0)
+			close(copy);
+		return;
+	}
 	call->held = copy >= 0 ? hold(rec, &st, copy) : NULL;
 	if (call->held)
 		call->held->nr_calls++;

@@ -125,6 +125,9 @@ void rec_on_birth(struct rec *rec, struct rec_task *parent, int event)
 		child->started = true;
 	}
 	stop_waiting(rec, child);
+	rec_show_untraced(parent, tid);
+	if (parent->bears_unreported)
+		rec_on_unreported(rec, child);
 	place_child(rec, child, parent, event);
 	rec_resume(rec, child, 0);
 }

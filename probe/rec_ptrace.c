@@ -26,6 +26,7 @@
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 #define ALL_STOPS 16 /* so often all are taken that there are */
 #define MOST_CALLS_LAST_NS 30000
+#define UNPOLLED 64
 
 /* ---- signals to the recorder ---- */
 
@@ -196,7 +197,7 @@ int rec_peek(pid_t tid, uint64_t addr, void *to, size_t size)
 
 void rec_resume(struct rec *rec, struct rec_task *task, int sig)
 {
-	bool to_exit = task->in_call && !task->pending.exit_unseen;
+	bool to_exit = (task->in_call && !task->pending.exit_unseen) || task->hidden_flags;
 	enum __ptrace_request request = rec->all_calls || to_exit ? PTRACE_SYSCALL : PTRACE_CONT;
 
 	if (rec->detaching && !task->in_call) {
@@ -234,6 +235,10 @@ static void on_call_stop(struct rec *rec, struct rec_task *task)
 
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info), &info) <= 0)
 		return; /* killed in the meantime */
+	if (info.op == PTRACE_SYSCALL_INFO_EXIT && task->hidden_flags) {
+		rec_show_untraced(task, task->tid);
+		task->hidden_flags = 0;
+	}
 	if (info.op == PTRACE_SYSCALL_INFO_EXIT && task->in_call)
 		rec_call_left(rec, task, info.exit.rval);
 	else if (info.op == PTRACE_SYSCALL_INFO_ENTRY || info.op == PTRACE_SYSCALL_INFO_SECCOMP)
@@ -270,6 +275,7 @@ static void on_stop(struct rec *rec, struct rec_task *task, int status)
 		else
 			rec_resume(rec, task, event ? 0 : sig);
 	}
+	task->bears_unreported = false;
 }
 
 static void take_status(struct rec *rec, pid_t tid, int status)
@@ -351,24 +357,36 @@ static bool let_go(struct rec *rec)
 /*
  * A processor that idles takes longer to come back, in a virtual machine ten times, than most calls
  * that change maps last. It is kept awake for as long where a stop is near: the exit of a call, or
- * the next of calls that follow each other closely.
+ * the next of calls that follow each other closely. Where others want the processor, that only takes
+ * it from the tasks: after a try in vain there is none for some time.
  */
+static pid_t poll_first(struct rec *rec, int *ret_status)
+{
+	uint64_t until_ns = clock_ns() + MOST_CALLS_LAST_NS;
+	pid_t tid;
+
+	if (rec->nr_unpolled) {
+		rec->nr_unpolled--;
+		return 0;
+	}
+	do {
+		tid = waitpid(-1, ret_status, __WALL | WNOHANG);
+		if (tid)
+			return tid;
+		sched_yield();
+	} while (clock_ns() < until_ns);
+	rec->nr_unpolled = UNPOLLED;
+	return 0;
+}
+
 static pid_t wait_first(struct rec *rec, int *ret_status)
 {
-	uint64_t began_ns = clock_ns(), now_ns = began_ns;
-	pid_t tid = 0;
+	uint64_t began_ns = clock_ns();
+	pid_t tid = rec->stop_near ? poll_first(rec, ret_status) : 0;
 
-	while (rec->stop_near && !tid && now_ns - began_ns < MOST_CALLS_LAST_NS) {
-		tid = waitpid(-1, ret_status, __WALL | WNOHANG);
-		if (!tid)
-			sched_yield();
-		now_ns = clock_ns();
-	}
-	if (!tid) {
+	if (!tid)
 		tid = waitpid(-1, ret_status, __WALL);
-		now_ns = clock_ns();
-	}
-	rec->stop_near = rec->may_poll && now_ns - began_ns < 2 * MOST_CALLS_LAST_NS;
+	rec->stop_near = rec->may_poll && clock_ns() - began_ns < 2 * MOST_CALLS_LAST_NS;
 	return tid;
 }
 
@@ -469,7 +487,7 @@ static int run_launched(struct rec *rec)
 	rec->result->threads++;
 	signalled.program = rec->launch.pid;
 	take_over();
-	rec->side = side_open(rec->launch.pid);
+	rec->side = side_begin(rec->launch.pid);
 	begin(rec);
 	launch_open_gate(&rec->launch);
 	follow(rec);

@@ -4,6 +4,9 @@
  * at each stop of a call, so that a call's reports come before it ends; those that come while their
  * thread is in no call are changes that no call shows. What did not fit is seen by the next checkpoint.
  */
+#include <seam/ops.h>
+
+#include "probe/procmap.h"
 #include "probe/rec.h"
 #include "probe/rec_side.h"
 
@@ -49,11 +52,33 @@ static void write_unexplained(struct rec *rec, const struct rec_task *task,
 		rec_write_change(rec, task, NULL);
 }
 
+/* Those that there are by now have no reports, nor will their children that are not told yet. */
+static void begin_reports(struct rec *rec)
+{
+	for (unsigned int i = 0; i < REC_CHAINS; i++)
+		for (struct rec_task *task = rec->chains[i]; task; task = task->next) {
+			task->bears_unreported = true;
+			if (task->tid != rec->launch.pid)
+				side_add(rec->side, task->tid);
+		}
+	rec->has_reports = true;
+}
+
+void rec_on_unreported(struct rec *rec, struct rec_task *child)
+{
+	side_add(rec->side, child->tid);
+	child->bears_unreported = true;
+}
+
 void rec_take_reports(struct rec *rec)
 {
 	struct side_map map;
 
-	while (rec->side && side_next(rec->side, &map)) {
+	if (!side_is_open(rec->side))
+		return;
+	if (!rec->has_reports)
+		begin_reports(rec);
+	while (side_next(rec->side, &map)) {
 		struct rec_task *task = rec_find_task(rec, map.tid);
 
 		if (!task || !task->space || is_explained(task, &map))
@@ -63,4 +88,27 @@ void rec_take_reports(struct rec *rec)
 		else if (map.start < task->space->grown_to)
 			task->space->grown_to = map.start;
 	}
+}
+
+/* The only area that ends there, but for a stack that the program itself has cut. */
+static void ask_stack(const struct rec_task *task)
+{
+	struct rec_space *space = task->space;
+	int fd = rec_maps_fd(task);
+	struct procmap_area area;
+
+	if (fd >= 0 && space->stack_end && procmap_find(fd, space->stack_end - 1, &area) == 1 &&
+	    area.end == space->stack_end && area.start < space->grown_to)
+		space->grown_to = area.start;
+}
+
+void rec_before_reports(struct rec *rec, const struct rec_task *task, const struct rec_call *call)
+{
+	if (rec->has_reports)
+		return;
+	if (call->kind == REC_CALL && call->call == TRACE_CALL_mmap &&
+	    call->arg[3] & SEAM_MAP_GROWSDOWN)
+		side_wait(rec->side);
+	rec_take_reports(rec);
+	ask_stack(task);
 }

@@ -2,8 +2,11 @@
 #include "probe/rec_side.h"
 
 #include <linux/perf_event.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -20,8 +23,13 @@ struct ring {
 };
 
 struct side {
+	pid_t pid;
+	pthread_t thread; /* which opens */
+	bool is_joined, is_open;
 	struct ring *rings;
 	unsigned int nr_rings, at;
+	int *added; /* counters that write into those rings */
+	size_t nr_added, added_room;
 	size_t page_size, ring_size;
 	uint8_t record[RECORD_MAX];
 };
@@ -64,35 +72,103 @@ static bool open_ring(struct side *side, struct ring *ring, pid_t pid, int cpu)
 	return true;
 }
 
-struct side *side_open(pid_t pid)
+static void *open_rings(void *arg)
+{
+	struct side *side = arg;
+	unsigned int nr_open = 0;
+
+	for (unsigned int cpu = 0; cpu < side->nr_rings; cpu++)
+		nr_open += open_ring(side, &side->rings[cpu], side->pid, (int)cpu);
+	/* with some processors only, what was reported would depend on where a thread runs */
+	if (nr_open && nr_open == (unsigned int)sysconf(_SC_NPROCESSORS_ONLN))
+		__atomic_store_n(&side->is_open, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Signals are for the recorder's own thread. */
+static int start_thread(struct side *side)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&side->thread, NULL, open_rings, side);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+struct side *side_begin(pid_t pid)
 {
 	struct side *side = calloc(1, sizeof(*side));
 	long nr = sysconf(_SC_NPROCESSORS_CONF);
-	unsigned int nr_open = 0;
 
 	if (!side || nr <= 0)
 		goto fail;
+	side->pid = pid;
 	side->page_size = (size_t)sysconf(_SC_PAGESIZE);
 	side->ring_size = RING_PAGES * side->page_size;
 	side->nr_rings = (unsigned int)nr;
 	side->rings = calloc(side->nr_rings, sizeof(*side->rings));
-	if (!side->rings)
-		goto fail;
-	for (unsigned int cpu = 0; cpu < side->nr_rings; cpu++)
-		nr_open += open_ring(side, &side->rings[cpu], pid, (int)cpu);
-	/* with some processors only, what was reported would depend on where a thread runs */
-	if (nr_open && nr_open == (unsigned int)sysconf(_SC_NPROCESSORS_ONLN))
+	if (side->rings && !start_thread(side))
 		return side;
+	free(side->rings);
 fail:
-	side_close(side);
+	free(side);
 	return NULL;
+}
+
+bool side_is_open(const struct side *side)
+{
+	return side && __atomic_load_n(&side->is_open, __ATOMIC_ACQUIRE);
+}
+
+void side_wait(struct side *side)
+{
+	if (!side || side->is_joined)
+		return;
+	pthread_join(side->thread, NULL);
+	side->is_joined = true;
+}
+
+static bool make_room(struct side *side)
+{
+	size_t room = side->nr_added + side->nr_rings;
+	int *added = side->added;
+
+	if (room <= side->added_room)
+		return true;
+	added = reallocarray(added, 2 * room, sizeof(*added));
+	if (!added)
+		return false;
+	side->added = added;
+	side->added_room = 2 * room;
+	return true;
+}
+
+void side_add(struct side *side, pid_t tid)
+{
+	if (!make_room(side))
+		return;
+	for (unsigned int cpu = 0; cpu < side->nr_rings; cpu++) {
+		int fd = side->rings[cpu].page ? open_counter(tid, (int)cpu) : -1;
+
+		if (fd < 0)
+			continue;
+		side->added[side->nr_added++] = fd;
+		ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, side->rings[cpu].fd);
+	}
 }
 
 void side_close(struct side *side)
 {
 	if (!side)
 		return;
-	for (unsigned int cpu = 0; side->rings && cpu < side->nr_rings; cpu++) {
+	side_wait(side);
+	while (side->nr_added)
+		close(side->added[--side->nr_added]);
+	free(side->added);
+	for (unsigned int cpu = 0; cpu < side->nr_rings; cpu++) {
 		if (!side->rings[cpu].page)
 			continue;
 		munmap(side->rings[cpu].page, side->page_size + side->ring_size);

@@ -98,7 +98,7 @@ ok(not bad, 'killed 10 times in munmap: as it happened', bad)
 
 # 32-bit programs
 if SUBJECT32 and run(SUBJECT32, 'status', '0').returncode == 0:
-    for role in (('threads', '100'), ('spawns', '2'), ('exec-from-thread',), ('flock', '5'), ('maps',)):
+    for role in (('threads', '100'), ('spawns', '2'), ('exec-from-thread',), ('flock', '5'), ('untraced',), ('maps',)):
         alone = run(SUBJECT32, *role)
         seen = record(SUBJECT32, *role)
         ok(seen.returncode == alone.returncode and (role[0] == 'maps' or seen.stdout == alone.stdout),

@@ -147,7 +147,86 @@ static int clone_vm_role(int unused)
 	return clone_vm(0);
 }
 
-/* Children that would not be traced: one with the same memory, one with a copy. */
+/* struct clone_args of 5.5, which headers of today may not have */
+struct clone3_args {
+	uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
+};
+
+/* clone3, whose arguments both must find as they were. */
+static void untraced_clone3(bool readonly)
+{
+	struct clone3_args *args = (void *)map(1);
+	char *made;
+	pid_t pid;
+
+	*args = (struct clone3_args) { .flags = CLONE_UNTRACED, .exit_signal = SIGCHLD };
+	if (readonly)
+		mprotect(args, PAGE, PROT_READ);
+	pid = (pid_t)syscall(SYS_clone3, args, sizeof(*args));
+	if (!pid)
+		_exit(args->flags == CLONE_UNTRACED ? vm_child(&made) : 9);
+	printf("clone3 %d %d\n", pid < 0 ? -1 : wait_for(pid), args->flags == CLONE_UNTRACED);
+	munmap(args, PAGE);
+}
+
+#ifdef __x86_64__
+/*
+ * By hand, with the memory shared: the child makes a call that is recorded, and ends. What the kernel
+ * leaves in registers is what was there.
+ */
+static void untraced_by_hand(long nr, long first, long second)
+{
+	long result, left;
+
+	__asm__ volatile("xor %%r10d, %%r10d\n\t"
+			 "xor %%r8d, %%r8d\n\t"
+			 "mov %[nr], %%rax\n\t"
+			 "xor %%edx, %%edx\n\t"
+			 "syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "mov %%rdi, %%r12\n\t"
+			 "mov $12, %%eax\n\t" /* brk(0) */
+			 "xor %%edi, %%edi\n\t"
+			 "syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "mov $9, %%edi\n\t"
+			 "js 2f\n\t" /* no tracer: ENOSYS */
+			 "mov $8, %%edi\n\t"
+			 "cmp %%r12, %[first]\n\t"
+			 "jne 2f\n\t"
+			 "mov $7, %%edi\n"
+			 "2:\tmov $60, %%eax\n\t" /* exit */
+			 "syscall\n"
+			 "1:\tmov %%rdi, %[left]"
+			 : "=&a"(result), [left] "=&r"(left)
+			 : [nr] "r"(nr), [first] "m"(first), "D"(first), "S"(second)
+			 : "rcx", "r8", "r10", "r11", "r12", "rdx", "memory");
+	printf("by hand %d %d\n", result < 0 ? -1 : wait_for((pid_t)result), left == first);
+}
+
+static void untraced_by_hands(void)
+{
+	struct clone3_args args = { .flags = CLONE_UNTRACED | CLONE_VM | CLONE_VFORK,
+				    .exit_signal = SIGCHLD };
+
+	untraced_by_hand(SYS_clone, CLONE_UNTRACED | SIGCHLD, 0);
+	untraced_by_hand(SYS_clone, CLONE_UNTRACED | CLONE_VM | CLONE_VFORK | SIGCHLD, 0);
+	untraced_by_hand(SYS_clone3, (long)&args, sizeof(args));
+	printf("%d\n", args.flags == (CLONE_UNTRACED | CLONE_VM | CLONE_VFORK));
+	/* CLONE_SIGHAND needs CLONE_VM: these fail */
+	untraced_by_hand(SYS_clone, CLONE_UNTRACED | CLONE_SIGHAND | SIGCHLD, 0);
+	args.flags = CLONE_UNTRACED | CLONE_SIGHAND;
+	untraced_by_hand(SYS_clone3, (long)&args, sizeof(args));
+	printf("%d\n", args.flags == (CLONE_UNTRACED | CLONE_SIGHAND));
+}
+#else
+static void untraced_by_hands(void)
+{
+}
+#endif
+
+/* Children that would not be traced, with the same memory and with a copy. */
 static int untraced_role(int unused)
 {
 	pid_t pid;
@@ -159,6 +238,10 @@ static int untraced_role(int unused)
 	if (!pid)
 		_exit(vm_child(&made));
 	printf("untraced %d\n", pid < 0 ? -1 : wait_for(pid));
+	fflush(stdout);
+	untraced_clone3(false);
+	untraced_clone3(true);
+	untraced_by_hands();
 	return 7;
 }
 
