@@ -187,7 +187,7 @@ static int read_scripts(const char *path, struct scripts *ret_scripts)
 	err = scripts_read(&source, ret_scripts, &error);
 	source_close(&source);
 	if (err == -EINVAL && error.line)
-		return cmd_fail(EXIT_SEAM_FAILED, "%s line %" PRIu64 ": %s", path, error.line,
+		return cmd_fail(EXIT_SEAM_FAILED, "%s:%" PRIu64 ": %s", path, error.line,
 				error.text);
 	if (err == -EINVAL)
 		return cmd_fail(EXIT_SEAM_FAILED, "%s: %s", path, error.text);

@@ -65,7 +65,7 @@ static void print_text(const struct verify_session *session, const struct run *r
 	if (session->options->random)
 		print_random(session, run, out);
 	if (run->skipped && !session->options->random)
-		fprintf(out, "%s not made, naming what is not there\n",
+		fprintf(out, "%s not made, naming what is not there or is seam's own\n",
 			counted(calls, run->skipped, "operation", "operations"));
 	for (uint32_t i = 0; i < run->nr_findings; i++)
 		print_mismatch(&run->finding[i], out);

@@ -134,7 +134,7 @@ int policy_from_file(const char *path, struct seam_policy *ret_policy, char *ret
 	}
 	fclose(file);
 	if (err) {
-		fail(ret_error, "%s line %u: %s", path, number, why);
+		fail(ret_error, "%s:%u: %s", path, number, why);
 		return err;
 	}
 	snprintf(policy.name, sizeof(policy.name), "%.100s", path);

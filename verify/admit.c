@@ -9,14 +9,15 @@
 #include "probe/uapi.h"
 #include "verify/chance.h"
 
-/* A length that wraps is refused by every call before it does anything. */
+/* A range that wraps or lies beyond user space is refused by every call before it does anything. */
 static bool allows(const struct world *world, uint64_t addr, uint64_t len)
 {
-	return len >> 47 || world_allows(world, addr, len + PAGE);
+	uint64_t start = addr & ~(PAGE - 1), end = (addr + len + PAGE - 1) & ~(PAGE - 1);
+
+	return len >> 47 || addr >> 47 || world_allows(world, start, end - start);
 }
 
-/* Whether the process survives it: nothing of its own is named. */
-static bool harmless(const struct world *world, const struct op *op, const uint64_t *args)
+bool admit_harmless(const struct world *world, const struct op *op, const uint64_t *args)
 {
 	switch (op->call) {
 	case TRACE_CALL_mmap:
@@ -25,7 +26,7 @@ static bool harmless(const struct world *world, const struct op *op, const uint6
 		return allows(world, args[0], args[1]) && allows(world, args[0], args[2]) &&
 		       (!(args[3] & SEAM_MREMAP_FIXED) || allows(world, args[4], args[2]));
 	case TRACE_CALL_brk:
-		return !args[0] || args[0] >= world->heap_floor;
+		return !args[0] || args[0] < world->heap_start || args[0] >= world->heap_floor;
 	case TRACE_CALL_prctl:
 		return args[0] == PR_SET_MEMORY_MERGE || allows(world, args[2], args[3]);
 	case TRACE_CALL_uffd_ioctl:
@@ -172,7 +173,7 @@ static bool loses_segment(const struct world *world, const struct op *op, const 
 bool admit(const struct generator *gen, const struct world *world, const struct op *op,
 	   const uint64_t *args)
 {
-	return harmless(world, op, args) && modest(op, args) &&
+	return admit_harmless(world, op, args) && modest(op, args) &&
 	       !hangs_on_pages(gen, world, op, args) && !others_uffd(world, op, args) &&
 	       !loses_segment(world, op, args);
 }

@@ -377,7 +377,8 @@ int world_begin(struct world *world, const struct host *host, const struct seam_
 		err = adopt_all(world);
 	if (err)
 		return err;
-	seam_space_set_brk(world->space, start_of_heap(), (uint64_t)sbrk(0));
+	world->heap_start = start_of_heap();
+	seam_space_set_brk(world->space, world->heap_start, (uint64_t)sbrk(0));
 	return 0;
 }
 

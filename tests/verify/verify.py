@@ -109,12 +109,15 @@ def test_reports():
     for options, words in ((['--random', 'x'], 'a number'), (['--ops', 'jump', '--random', '1'], 'jump'),
                            (['--kernel', 'linux-1', '--random', '1'], 'linux-1'),
                            (['--kernel', 'linux-host,-moon', '--random', '1'], 'moon'),
-                           (['--rules', write('bad', 'anon_vma=1\nnonsense\n'), '--random', '1'], 'line 2'),
+                           (['--rules', write('bad', 'anon_vma=1\nnonsense\n'), '--random', '1'], 'bad:2: '),
                            ([], '--random')):
         run = verify(*options)
         ok(run.returncode == 2 and words in run.stderr, f'usage: {" ".join(options)}', run.stderr)
+    status, found = report(write('own.ops', 'mmap 0 1000 3 22 -1 0\nmunmap 0 7ffffffff000\n'
+                                            'touch $1-40000000 80000000\nbrk 1000\nmunmap $1 1000\n'))
+    ok(status == 0 and found['skipped'] == 2, "memory of seam's own is not named", found['failed'], found['skipped'])
     run = verify(write('bad.ops', 'mmap 0 1000 3 22 -1 0\nmunmap $7 1000\n'))
-    ok(run.returncode == 125 and 'line 2' in run.stderr, 'a line that cannot be read', run.stderr)
+    ok(run.returncode == 125 and 'bad.ops:2: ' in run.stderr, 'a line that cannot be read', run.stderr)
 
 
 def test_c():
