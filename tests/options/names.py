@@ -12,11 +12,19 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
-from tap import done, ok  # noqa: E402
+from tap import done, ok, skip  # noqa: E402
 
 SEAM = os.path.realpath(sys.argv[1])
 NAME = b'a\nb\x1b[1m\xc2\x9bc'
 SHOWN = b'a?b?[1m?c'
+# Takes that name, and more mappings than any other process there.
+LARGEST = '''
+import ctypes, mmap, os, subprocess, sys
+PR_SET_NAME = 15
+ctypes.CDLL(None).prctl(PR_SET_NAME, os.fsencode(sys.argv[1]), 0, 0, 0)
+held = [mmap.mmap(-1, 4096, prot=mmap.PROT_READ if i % 2 else mmap.PROT_WRITE) for i in range(2000)]
+subprocess.run([sys.argv[2], 'top', '--once'])
+'''
 CONTROL = re.compile(b'[\\0-\\x08\\x0b-\\x1f\\x7f]|\\xc2[\\x80-\\x9f]')
 
 
@@ -66,6 +74,15 @@ with tempfile.TemporaryDirectory() as scratch:
     ok(b'/a\\012b' in run.stdout and b' %s: ' % SHOWN in run.stdout,
        'replay --maps: a newline in a path as the kernel writes it', run)
 
+    # the first line of top, where none has more mappings than it
+    inside = ['unshare', '-Urpf', '--kill-child', '--mount-proc']
+    if subprocess.run([*inside, 'true'], capture_output=True).returncode:
+        skip('top: plain', 'no PID namespaces here')
+    else:
+        run = subprocess.run([*inside, sys.executable, '-c', LARGEST, NAME, SEAM], capture_output=True, timeout=60)
+        plain('top', run, 'stdout')
+        ok(run.stdout.startswith(SHOWN + b' 1: '), 'top: the first line', run)
+
     # where only ASCII can be shown
     for locale, ascii in ('C', True), ('C.UTF-8', False):
         shown = os.environ | {'LC_ALL': locale}
@@ -79,6 +96,10 @@ with tempfile.TemporaryDirectory() as scratch:
     os.rename(trace, program)
     plain('report: the file', seam('report', program), 'stdout')
     plain('replay: the file', seam('replay', program), 'stdout')
+    os.truncate(program, 40)
+    run = seam('report', program)
+    plain('report: no process', run, 'stdout')
+    ok(b': no process' in run.stdout, 'report: no process', run)
     with open(program, 'wb') as f:
         f.write(b'1000-2000 r--p 0 00:00 0\n')
     plain('show: the file', seam('show', program), 'stdout')

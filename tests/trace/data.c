@@ -519,6 +519,53 @@ static void test_ends(void)
 	ok(good == 1000, "recordings are whole whenever they end (%u of 1000)", good);
 }
 
+static size_t size_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? 0 : (size_t)st.st_size;
+}
+
+/* The bytes that the draft of a block with all events takes: when no other has come for a while. */
+static size_t drafted_size(int fd)
+{
+	size_t size = 0;
+
+	for (unsigned int quiet = 0; quiet < 40; quiet++) {
+		if (size_of(fd) != size)
+			quiet = 0;
+		size = size_of(fd);
+		usleep(10000);
+	}
+	return size;
+}
+
+/* The last block is packed with more care than its draft was, and is shorter. */
+static void test_shorter_than_its_draft(void)
+{
+	struct event event = { .kind = EVENT_CALL, .call = TRACE_CALL_mmap, .pid = 1, .tid = 1 };
+	struct data_writer *writer;
+	uint64_t bytes = 0;
+	size_t drafted;
+	int fd = memory_file();
+
+	if (data_writer_open(fd, &host, TICK_NS, &writer))
+		abort();
+	for (unsigned int i = 0; i < 4000; i++) {
+		event.time_ns += TICK_NS * (1 + random_bits() % 50);
+		event.arg[1] = (1 + random_bits() % 9) << 12;
+		event.result = 0x7f0000000000 + (int64_t)(random_bits() % 4096 << 12);
+		data_write(writer, &event);
+	}
+	drafted = drafted_size(fd);
+	data_writer_close(writer, &bytes);
+#ifdef HAVE_ZSTD
+	ok(bytes < drafted, "a block of %" PRIu64 " bytes over a draft of %zu", bytes, drafted);
+#endif
+	ok(size_of(fd) == bytes, "nothing of the draft is left behind it (%zu)", size_of(fd));
+	close(fd);
+}
+
 static void test_full_disk(void)
 {
 	struct data_writer *writer;
@@ -555,6 +602,7 @@ int main(void)
 	test_versions();
 	test_newer();
 	test_ends();
+	test_shorter_than_its_draft();
 	test_full_disk();
 	free(events);
 	free(file);
