@@ -67,6 +67,9 @@ struct rec_space {
 	bool has_sealed;			 /* mseal was called */
 	struct rec_ranges files;		 /* mapped from descriptions that are held */
 	struct rec_ranges touched;		 /* in areas that are known to be faulted */
+	struct rec_ranges unknown;		 /* areas whose anon_vmas could not be read */
+	bool in_doubt;				 /* the last call was about such */
+	unsigned int nr_doubts;
 };
 
 struct rec_process {
@@ -159,6 +162,7 @@ struct rec {
 	pid_t self; /* 0: kcmp was not tried */
 	uint64_t nr_descriptions;
 	struct rec_areas *areas; /* rec_areas.c: buffers */
+	struct iter *iter;	 /* attached: the kernel's own areas; NULL: not to be had */
 	struct side *side;	 /* NULL: it does not open here */
 	bool has_reports;	 /* it is open, and all tasks are reported on */
 	struct intern files;	 /* their numbers, without a writer */
@@ -311,6 +315,20 @@ void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_bo
 		     const struct rec_task *parent);
 /* The maps file of a space for PROCMAP_QUERY; -1 where that is not to be had. */
 int rec_maps_fd(const struct rec_task *task);
+
+/* ---- rec_anon.c ---- */
+
+/* Before anything is stopped, since it takes a time. */
+void rec_open_anon(struct rec *rec);
+void rec_close_anon(struct rec *rec);
+/* anon_vmas and offsets into @areas, all of the stopped task's space: the SEES_* that this adds. */
+uint32_t rec_add_anon(struct rec *rec, const struct rec_task *task, struct seam_area *areas,
+		      size_t nr);
+/* That was not to be had: what calls do to these areas depends on what is not known. */
+void rec_mark_unknown(struct rec_space *space, const struct seam_area *areas, size_t nr);
+/* Sets space->in_doubt by a finished call. */
+void rec_doubt(struct rec *rec, struct rec_space *space, const struct rec_call *call,
+	       int64_t result);
 
 /* ---- rec_files.c ---- */
 

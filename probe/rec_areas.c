@@ -447,18 +447,24 @@ void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_bo
 	event.arg[5] = read_personality(task->tid) | (uint64_t)rights_to_memory(task->tid) << 32;
 	if (look_into(rec, task, look, &event))
 		event.nr_areas = 0;
+	else if (born == BORN_UNKNOWN)
+		event.sees |= rec_add_anon(rec, task, rec->areas->list, rec->areas->nr);
 	if (parent) {
 		rec_ask_all(rec, parent, task, event.areas, event.nr_areas);
 		rec_copy_files(task->space, parent->space, event.areas, event.nr_areas);
 		rec_ranges_copy(&task->space->touched, &parent->space->touched);
+		rec_ranges_copy(&task->space->unknown, &parent->space->unknown);
 		task->space->has_sealed = parent->space->has_sealed;
 		rec_write_growth(rec, parent, parent->space, rec->areas->stack);
 	}
 	set_stack(rec->areas, task->space);
 	task->space->born_ns = clock_ns();
 	rec_write(rec, task, &event);
-	if (born == BORN_UNKNOWN) /* what it touched before it was recorded */
+	if (born == BORN_UNKNOWN) { /* what it touched before it was recorded */
 		rec_ask_all(rec, task, task, event.areas, event.nr_areas);
+		if (!(event.sees & SEES_ANON_VMA))
+			rec_mark_unknown(task->space, event.areas, event.nr_areas);
+	}
 	write_comm(rec, task);
 	if (born != BORN_FORK)
 		write_limits(rec, task);

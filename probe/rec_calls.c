@@ -21,6 +21,7 @@
 #define TRUTH_CALLS 4096		 /* calls between two checkpoints of a small map */
 #define TRUTH_AREAS 8			 /* and calls per area of a large one */
 #define TRUTH_SHARE 8			 /* where many are wanted: an eighth of the time at most */
+#define DOUBTS 256 /* looks that are taken for what is not known, at any cost */
 
 #define SET_VMA 0x53564d41 /* prctl(SET_VMA, ANON_NAME, addr, len, name) */
 #define ANON_NAME_MAX 80   /* 6.18 mm/madvise.c ANON_VMA_NAME_MAX_LEN, with the final 0 */
@@ -315,7 +316,9 @@ static bool truth_is_due(const struct rec *rec, const struct rec_space *space)
 
 	if (space->nr_calling)
 		return false;
-	if (wanted)
+	if (space->in_doubt && space->nr_doubts <= DOUBTS)
+		return true;
+	if (wanted || space->in_doubt)
 		return space->calls_since_truth >= wanted &&
 		       clock_ns() - space->truth_ns >= TRUTH_SHARE * space->truth_cost_ns;
 	return space->calls_since_truth >= (calls > TRUTH_CALLS ? calls : TRUTH_CALLS);
@@ -340,6 +343,7 @@ static void finish_call(struct rec *rec, struct rec_task *task, int64_t result)
 	write_result(rec, task, &task->pending, result);
 	rec_after_call(rec, task, &task->pending, result);
 	rec_move_touched(rec, space, &task->pending, result);
+	rec_doubt(rec, space, &task->pending, result);
 	rec_stack_after(space, &task->pending, result);
 	end_call(task);
 	if (task->pending.kind == REC_CALL) {

@@ -626,9 +626,11 @@ static int run_attached(struct rec *rec)
 		return -ENOMEM;
 	process->nr_users++; /* stays while threads come and go */
 	rec->all_calls = true;
+	rec_open_anon(rec);
 	begin(rec);
 	err = follow_attached(rec, process);
 	rec_put_process(process);
+	rec_close_anon(rec);
 	return err;
 }
 

@@ -747,6 +747,51 @@ static int heap_role(int ms)
 	return 11;
 }
 
+/*
+ * Memory with a history that no map shows, made before it is recorded; what is done to it then comes
+ * out one way or the other by whose anon_vma it has.
+ */
+static int history_role(int ms)
+{
+	const int rw = PROT_READ | PROT_WRITE, fixed = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+	char *base = map(200), *split = base, *two = base + 20 * PAGE, *dropped = base + 40 * PAGE;
+	char *moved = base + 60 * PAGE;
+
+	munmap(base, 200 * PAGE);
+	/* one area that was cut in two */
+	mmap(split, 9 * PAGE, rw, fixed, -1, 0);
+	memset(split, 1, 9 * PAGE);
+	munmap(split + 4 * PAGE, PAGE);
+	/* two that were never one */
+	mmap(two, 4 * PAGE, rw, fixed, -1, 0);
+	memset(two, 1, 4 * PAGE);
+	mmap(two + 5 * PAGE, 4 * PAGE, rw, fixed, -1, 0);
+	memset(two + 5 * PAGE, 1, 4 * PAGE);
+	/* one whose memory was given back, which keeps its anon_vma, beside another one */
+	mmap(dropped, 4 * PAGE, rw, fixed, -1, 0);
+	memset(dropped, 1, 4 * PAGE);
+	mmap(dropped + 4 * PAGE, 4 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, fixed, -1, 0);
+	memset(dropped + 4 * PAGE, 1, 4 * PAGE);
+	mprotect(dropped + 4 * PAGE, 4 * PAGE, PROT_READ);
+	madvise(dropped, 4 * PAGE, MADV_DONTNEED);
+	/* one that is numbered by where it was */
+	mmap(moved + 20 * PAGE, 4 * PAGE, rw, fixed, -1, 0);
+	memset(moved + 20 * PAGE, 1, 4 * PAGE);
+	mremap(moved + 20 * PAGE, 4 * PAGE, 4 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, moved);
+	puts("begun");
+	fflush(stdout);
+	usleep((useconds_t)ms * 1000);
+
+	mmap(split + 4 * PAGE, PAGE, rw, fixed, -1, 0);
+	mmap(two + 4 * PAGE, PAGE, rw, fixed, -1, 0);
+	mprotect(dropped + 4 * PAGE, 4 * PAGE, rw);
+	mmap(moved + 4 * PAGE, 4 * PAGE, rw, fixed, -1, 0);
+	mprotect(split, 3 * PAGE, PROT_READ);
+	munmap(two, 2 * PAGE);
+	puts("loop done");
+	return 11;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(int argument);
@@ -776,6 +821,7 @@ static const struct {
 	{ "limits", limits_role },
 	{ "loop", loop_role },
 	{ "heap", heap_role },
+	{ "history", history_role },
 };
 
 int main(int argc, char **argv)
