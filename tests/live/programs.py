@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""programs.py SEAM [--all] [NAME...]: real programs with the model beside them: no mismatch, and few outcomes that hang
-on what nobody can tell. Small ones; with --all the large ones too. What is not installed is a named skip."""
+"""programs.py SEAM [--all] [--record] [NAME...]: real programs with the model beside them: no mismatch, and few outcomes
+that hang on what nobody can tell. With --record they are recorded, do the same as alone, and the replay of what was
+recorded is what happened. Small ones; with --all the large ones too. What is not installed is a named skip."""
 import glob
 import json
 import os
@@ -15,7 +16,8 @@ from tap import done, ok, skip  # noqa: E402
 
 SEAM = os.path.realpath(sys.argv[1])
 ALL = '--all' in sys.argv
-WANTED = [word for word in sys.argv[2:] if word != '--all']
+RECORDED = '--record' in sys.argv
+WANTED = [word for word in sys.argv[2:] if word not in ('--all', '--record')]
 TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', '..'))
 UNDETERMINED = 0.02
 TIMEOUT_S = 900
@@ -206,6 +208,31 @@ def beside(name, *program, also=()):
         if not shutil.which(needed):
             skip(name, f'no {needed}')
             return
+    (recorded if RECORDED else verified)(name, *program)
+
+
+def alone(*program):
+    return subprocess.run(program, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          cwd=scratch, timeout=TIMEOUT_S)
+
+
+def recorded(name, *program):
+    """Output is compared where it is the same each time."""
+    data = path('data')
+    run = alone(SEAM, 'record', '-o', data, '--', *program)
+    first, second = alone(*program), alone(*program)
+    seen = json.loads(alone(SEAM, 'replay', '--json', data).stdout or '{"trace": {}, "kernels": []}')
+    trace = seen['trace']
+    changes = sum(kernel['joins'] + kernel['splits'] for kernel in seen['kernels'])
+    good = run.returncode == first.returncode and (run.stdout == first.stdout or first.stdout != second.stdout)
+    good = good and trace.get('complete') and not trace['differences'] and trace['undetermined'] <= 0.01 * changes
+    ok(good, f'{name}: {trace.get("calls")} calls of {trace.get("processes")} spaces, {trace.get("differences")} '
+       f'differences, {trace.get("undetermined")} of {changes} joins and splits undetermined, '
+       f'{os.path.getsize(data) / max(1, trace.get("calls", 0)):.1f} bytes a call', first.returncode, run.returncode,
+       first.stdout[-500:], run.stdout[-500:], trace)
+
+
+def verified(name, *program):
     report = path('report')
     run = subprocess.run([SEAM, 'verify', '--json', '-o', report, '--', *program], stdin=subprocess.DEVNULL,
                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=scratch, timeout=TIMEOUT_S)
