@@ -61,6 +61,16 @@ seen('a call that breaks off', '1 mmap(NULL, 4096, PROT_READ|PROT_WRITE,\n.....\
 seen('in HTML', '<pre>1 munmap(0x40019000, 4096 &lt;unfinished ...&gt;\n1 &lt;... munmap resumed&gt;) = 0</pre>\n', ['munmap(40019000, 1000) = 0'])
 seen('in a fence', '```\nmunmap(0x40019000, 4096) = 0\n```\n', ['munmap(40019000, 1000) = 0'])
 seen('with a prompt', '$ strace ./a\nmunmap(0x40019000, 4096)                = 0\n', ['munmap(40019000, 1000) = 0'])
+d = dump('Hello,\n\n1 mmap(NULL, 4096, PROT_READ|PROT_WRITE,\n\nMAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x40019000\n1 munmap(0x1000, 4096) = 0\n')
+ok(d.plain_calls() == ['munmap(1000, 1000) = 0'] and 'parts left out in the text' not in d.reasons(), 'an empty line ends a call', d.lines)
+d = dump('Hello,\n1 munmap(0x1000, 4096) = 0\n.....\n1 munmap(0x3000, 4096) = 0\n')
+ok(len(d.calls()) == 2 and 'parts left out in the text' in d.reasons(), 'what is left out is told', d.lines)
+for text, ns in (('1m2.5s', 62500000000), ('0m0,25s', 250000000), ('1h2m3.000000004s', 3723000000004), ('2.5', 2500000000), ('1m2.5sec', None)):
+    d = dump(f'Hello,\n1 munmap(0x1000, 4096) = 0\nreal {text}\nuser {text}\nsys {text}\n')
+    wanted = [f"timing line=3 real={ns} user={ns} sys={ns} ''"] if ns else []
+    ok(d.of('timing') == wanted, f'a time of {text}', d.lines)
+times = 'real 0m1s\nuser 0m1s\nsys 0m1s\n' * 100
+ok(0 < len(dump('Hello,\n1 munmap(0x1000, 4096) = 0\n' + times).of('timing')) <= 100, 'a hundred times')
 d = dump('Subject: x\nContent-Transfer-Encoding: Quoted-Printable\n\nHello,\n\n1 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIV=\nATE|MAP_ANONYMOUS, -1=\n'
          ', 0) =3D 0x40019000\n1000-2000 rw-p 00000000 00:00 0=20\n')
 ok(d.plain_calls() == [ONE] and len(d.areas()) == 1 and 'line=6 ' in d.of('call')[0], 'quoted-printable', d.lines)
