@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "lib/changes.h"
+#include "lib/compiler.h"
 #include "lib/index/history.h"
 #include "lib/memory.h"
 #include "lib/payload.h"
+#include "lib/scratch.h"
 #include "lib/shared.h"
 #include "lib/steps/steps.h"
 
@@ -168,36 +170,44 @@ int area_store(struct seam_space *space, struct cursor *cursor, const struct are
 	return 0;
 }
 
+/* Nobody counts steps any more for a cut that there was no memory for. */
+static noinline_for_stack int take_back_split(struct seam_space *space, struct cursor *cursor,
+					      const struct edit *store)
+{
+	const struct area *whole = &store->before, *lower = &store->after;
+
+	steps_area_stored(space, lower, whole);
+	index_seek(&space->index, lower->end, cursor);
+	index_remove(&space->index, cursor);
+	index_seek(&space->index, whole->start, cursor);
+	index_store(&space->index, cursor, whole);
+	return out_of_memory(space);
+}
+
 /* Told as a store of the lower part and an insert of the upper one. */
 int area_split(struct seam_space *space, struct cursor *cursor, uint64_t at)
 {
-	struct area whole, lower, upper;
-	struct edit *edit;
+	struct edit *store, *insert;
 
-	index_load(&space->index, cursor, &whole);
-	lower = upper = whole;
-	lower.end = upper.start = at;
-	upper.pgoff = area_offset_at(space, &whole, at);
-	if (!journal_room(space) || index_split(&space->index, cursor, at, upper.pgoff))
+	if (!journal_room(space))
+		return out_of_memory(space);
+	store = &space->journal.edits[space->journal.nr];
+	insert = store + 1;
+	index_load(&space->index, cursor, &store->before);
+	store->after = insert->after = store->before;
+	store->after.end = insert->after.start = at;
+	insert->after.pgoff = area_offset_at(space, &store->before, at);
+	if (index_split(&space->index, cursor, at, insert->after.pgoff))
 		return out_of_memory(space);
 	if (space->steps) {
-		steps_area_stored(space, &whole, &lower);
-		if (!steps_area_inserted(space, &upper)) {
-			struct cursor behind;
-
-			steps_area_stored(space, &lower, &whole);
-			index_seek(&space->index, at, &behind);
-			index_remove(&space->index, &behind);
-			index_seek(&space->index, whole.start, cursor);
-			index_store(&space->index, cursor, &whole);
-			return out_of_memory(space);
-		}
+		steps_area_stored(space, &store->before, &store->after);
+		if (!steps_area_inserted(space, &insert->after))
+			return take_back_split(space, cursor, store);
 	}
-	edit = journal_add(space, EDIT_STORE);
-	edit->before = whole;
-	edit->after = lower;
-	journal_add(space, EDIT_INSERT)->after = upper;
-	hold(space, &upper);
+	store->kind = EDIT_STORE;
+	insert->kind = EDIT_INSERT;
+	space->journal.nr += 2;
+	hold(space, &insert->after);
 	space->mm.stats.splits++;
 	return 0;
 }
@@ -222,16 +232,14 @@ uint32_t area_new_anon(struct seam_space *space)
 
 int area_set_flags(struct seam_space *space, struct cursor *cursor, uint64_t flags)
 {
-	struct area area;
-	struct attr attr;
+	struct attr *attr = &scratch_of(space)->attr;
+	struct area *area = &scratch_of(space)->flagged;
 
-	index_load(&space->index, cursor, &area);
-	attr = *area_attr(space, &area);
-	attr.flags = flags;
-	area.attr = area_intern(space, &attr);
-	if (!area.attr)
-		return -SEAM_EALLOC;
-	return area_store(space, cursor, &area);
+	index_load(&space->index, cursor, area);
+	*attr = *area_attr(space, area);
+	attr->flags = flags;
+	area->attr = area_intern(space, attr);
+	return area->attr ? area_store(space, cursor, area) : -SEAM_EALLOC;
 }
 
 int area_clear(struct seam_space *space, uint64_t start, uint64_t end)

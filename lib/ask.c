@@ -8,7 +8,9 @@
 
 #include "lib/area.h"
 #include "lib/changes.h"
+#include "lib/compiler.h"
 #include "lib/export.h"
+#include "lib/scratch.h"
 
 static int make_call(struct seam_space *space, const struct seam_call *call, uint64_t *ret_value)
 {
@@ -84,24 +86,25 @@ static int reserve_redo(struct seam_space *space)
 SEAM_EXPORT int seam_space_ask(struct seam_space *space, const struct seam_call *call,
 			       struct seam_answer *ret_answer)
 {
-	struct seam_answer answer = { 0 };
+	struct seam_answer *answer = &scratch_of(space)->answer;
 
 	if (space_busy(space))
 		return -SEAM_EBUSY;
 	if (!is_call(call))
 		return -SEAM_EINVAL;
 	call_begin(space);
-	answer.result = make_call(space, call, &answer.value);
+	*answer = (struct seam_answer) { 0 };
+	answer->result = make_call(space, call, &answer->value);
 	if (call->op != SEAM_OP_TOUCH)
-		call_count(space, answer.result);
+		call_count(space, answer->result);
 	if (call->op == SEAM_OP_MREMAP)
-		changes_note_move(space, call->mremap, answer.result, answer.value);
-	answer.areas = index_count(&space->index);
+		changes_note_move(space, call->mremap, answer->result, answer->value);
+	answer->areas = index_count(&space->index);
 	if (!space->no_memory && changes_make(space))
 		space->no_memory = true;
 	if (space->no_memory)
 		return call_end(space, -SEAM_EALLOC);
-	answer.nr_changes = space->changes->nr;
+	answer->nr_changes = space->changes->nr;
 	call_suspend(space);
 	if (reserve_redo(space)) {
 		space->no_memory = true;
@@ -109,7 +112,7 @@ SEAM_EXPORT int seam_space_ask(struct seam_space *space, const struct seam_call 
 		return call_end(space, -SEAM_EALLOC);
 	}
 	space->pending = true;
-	*ret_answer = answer;
+	*ret_answer = *answer;
 	return 0;
 }
 
@@ -158,26 +161,22 @@ SEAM_EXPORT void seam_space_set_hook(struct seam_space *space, seam_hook *hook, 
 
 /* Following a map that another rules */
 
-/* The call with the kernel's own choice of the place in it. */
-struct placed {
-	struct seam_call call;
-	struct seam_mmap mmap;
-	struct seam_mremap mremap;
-};
-
-static void place_call(struct placed *placed, const struct seam_call *call, uint64_t value)
+static noinline_for_stack void place_call(struct forced *forced, const struct seam_call *call,
+					  int result, uint64_t value)
 {
-	placed->call = *call;
+	forced->call = *call;
+	forced->result = result;
+	forced->value = value;
 	if (call->op == SEAM_OP_MMAP) {
-		placed->mmap = *call->mmap;
-		placed->mmap.place = 1;
-		placed->mmap.at = value;
-		placed->call.mmap = &placed->mmap;
+		forced->mmap = *call->mmap;
+		forced->mmap.place = 1;
+		forced->mmap.at = value;
+		forced->call.mmap = &forced->mmap;
 	} else if (call->op == SEAM_OP_MREMAP) {
-		placed->mremap = *call->mremap;
-		placed->mremap.place = 1;
-		placed->mremap.at = value;
-		placed->call.mremap = &placed->mremap;
+		forced->mremap = *call->mremap;
+		forced->mremap.place = 1;
+		forced->mremap.at = value;
+		forced->call.mremap = &forced->mremap;
 	}
 }
 
@@ -186,52 +185,51 @@ static bool gives_value(enum seam_op op)
 	return op == SEAM_OP_MMAP || op == SEAM_OP_MREMAP || op == SEAM_OP_BRK;
 }
 
-/* All that can make the model refuse what a kernel did. */
-struct unlimited {
-	uint64_t limit[NR_LIMITS], commit_limit_pages, min_addr, min_addr_sysctl;
-	uint32_t may, overcommit;
-};
-
-static void lift_limits(struct seam_space *space, struct unlimited *ret_saved)
+static noinline_for_stack void lift_limits(struct seam_space *space, struct forced *forced)
 {
 	for (unsigned int i = 0; i < NR_LIMITS; i++) {
-		ret_saved->limit[i] = space->limit[i];
+		forced->limit[i] = space->limit[i];
 		space->limit[i] = SEAM_NO_LIMIT;
 	}
-	ret_saved->commit_limit_pages = space->commit_limit_pages;
-	ret_saved->min_addr = space->min_addr;
-	ret_saved->min_addr_sysctl = space->min_addr_sysctl;
-	ret_saved->may = space->may;
-	ret_saved->overcommit = space->overcommit;
+	forced->commit_limit_pages = space->commit_limit_pages;
+	forced->min_addr = space->min_addr;
+	forced->min_addr_sysctl = space->min_addr_sysctl;
+	forced->may = space->may;
+	forced->overcommit = space->overcommit;
 	space->commit_limit_pages = SEAM_NO_LIMIT;
 	space->min_addr = space->min_addr_sysctl = 0;
 	space->may = UINT32_MAX;
 	space->overcommit = 1;
 }
 
-static void restore_limits(struct seam_space *space, const struct unlimited *saved)
+static noinline_for_stack void restore_limits(struct seam_space *space, const struct forced *forced)
 {
 	for (unsigned int i = 0; i < NR_LIMITS; i++)
-		space->limit[i] = saved->limit[i];
-	space->commit_limit_pages = saved->commit_limit_pages;
-	space->min_addr = saved->min_addr;
-	space->min_addr_sysctl = saved->min_addr_sysctl;
-	space->may = saved->may;
-	space->overcommit = saved->overcommit;
+		space->limit[i] = forced->limit[i];
+	space->commit_limit_pages = forced->commit_limit_pages;
+	space->min_addr = forced->min_addr;
+	space->min_addr_sysctl = forced->min_addr_sysctl;
+	space->may = forced->may;
+	space->overcommit = forced->overcommit;
 }
 
-static int force(struct seam_space *space, const struct placed *placed, uint64_t value)
+/* What was asked is what the kernel did. */
+static bool agrees(const struct forced *forced, const struct seam_answer *answer)
 {
-	struct unlimited saved;
-	struct seam_answer answer;
+	return answer->result == forced->result &&
+	       (forced->result || !gives_value(forced->call.op) || answer->value == forced->value);
+}
+
+static int force(struct seam_space *space, struct forced *forced)
+{
 	int err;
 
-	lift_limits(space, &saved);
-	err = seam_space_ask(space, &placed->call, &answer);
-	restore_limits(space, &saved);
+	lift_limits(space, forced);
+	err = seam_space_ask(space, &forced->call, &forced->answer);
+	restore_limits(space, forced);
 	if (err)
 		return err;
-	if (answer.result || (gives_value(placed->call.op) && answer.value != value)) {
+	if (!agrees(forced, &forced->answer)) {
 		seam_space_abort(space);
 		return -SEAM_EINVAL;
 	}
@@ -242,21 +240,22 @@ static int force(struct seam_space *space, const struct placed *placed, uint64_t
 SEAM_EXPORT int seam_space_apply(struct seam_space *space, const struct seam_call *call, int result,
 				 uint64_t value, int *ret_agrees)
 {
-	struct seam_answer answer;
-	struct placed placed;
-	int err = seam_space_ask(space, call, &answer);
+	struct forced *forced = &scratch_of(space)->forced;
+	int err;
 
+	if (space_busy(space))
+		return -SEAM_EBUSY;
+	if (!is_call(call))
+		return -SEAM_EINVAL;
+	place_call(forced, call, result, value);
+	err = seam_space_ask(space, call, &forced->answer);
 	if (err)
 		return err;
-	*ret_agrees = answer.result == result &&
-		      (result || !gives_value(call->op) || answer.value == value);
+	*ret_agrees = agrees(forced, &forced->answer);
 	if (*ret_agrees) {
 		seam_space_commit(space);
 		return 0;
 	}
 	seam_space_abort(space);
-	if (result)
-		return 0;
-	place_call(&placed, call, value);
-	return force(space, &placed, value);
+	return forced->result ? 0 : force(space, forced);
 }

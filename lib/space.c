@@ -8,6 +8,7 @@
 #include "lib/export.h"
 #include "lib/memory.h"
 #include "lib/payload.h"
+#include "lib/scratch.h"
 #include "lib/steps/steps.h"
 #include "lib/table.h"
 
@@ -87,7 +88,7 @@ static int set_layout(struct seam_space *space, const struct seam_space_options 
 /* A space without areas, family and steps. */
 static struct seam_space *space_new(const struct seam_alloc *alloc)
 {
-	struct seam_space *space = memory_zeroed(alloc, sizeof(*space));
+	struct seam_space *space = memory_zeroed(alloc, sizeof(struct space_memory));
 
 	if (!space)
 		return NULL;
@@ -210,12 +211,12 @@ SEAM_EXPORT void seam_space_destroy(struct seam_space *space)
 	if (space->journal.edits != space->journal.few)
 		memory_free(&alloc, space->journal.edits,
 			    space->journal.room * sizeof(*space->journal.edits));
-	memory_free(&alloc, space, sizeof(*space));
+	memory_free(&alloc, space, sizeof(struct space_memory));
 }
 
 struct seam_space *space_like(const struct seam_space *from)
 {
-	struct seam_space *space = from->alloc.alloc(from->alloc.ctx, sizeof(*space));
+	struct seam_space *space = from->alloc.alloc(from->alloc.ctx, sizeof(struct space_memory));
 
 	if (!space)
 		return NULL;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/compiler.h"
 #include "lib/index/tree.h"
 
 /* Two leaves become one when together they are no fuller than this. */
@@ -19,7 +20,7 @@ static void move_upper(struct index *index, struct leaf *to, struct leaf *from, 
  * A full leaf gives half of what a neighbour has room for to it, so that leaves are split only when
  * three in a row are full. False when neither has room.
  */
-static bool spill(struct index *index, struct leaf *leaf)
+static noinline_for_stack bool spill(struct index *index, struct leaf *leaf)
 {
 	struct leaf *prev = leaf->prev, *next = leaf->next;
 	unsigned int nr;

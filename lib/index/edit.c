@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/compiler.h"
 #include "lib/index/tree.h"
 
 int index_reserve_more(struct index *index, size_t nr)
@@ -66,27 +67,40 @@ int index_insert(struct index *index, const struct area *area, struct cursor *re
 	return 0;
 }
 
-int index_split(struct index *index, struct cursor *cursor, uint64_t at, uint64_t pgoff)
+/* Its own leaf can have both parts. */
+static noinline_for_stack bool split_within(struct index *index, struct cursor *cursor, uint64_t at,
+					    uint64_t pgoff)
 {
 	struct area parts[2];
-	struct cursor behind;
 
 	index_load(index, cursor, &parts[0]);
 	parts[1] = parts[0];
 	parts[1].start = at;
 	parts[1].pgoff = pgoff;
 	parts[0].end = at;
-	if (index_replace(index, cursor, 1, parts, 2))
+	return index_replace(index, cursor, 1, parts, 2);
+}
+
+int index_split(struct index *index, struct cursor *cursor, uint64_t at, uint64_t pgoff)
+{
+	struct area part;
+	uint64_t end;
+
+	if (split_within(index, cursor, at, pgoff))
 		return 0;
-	/* the store, which moves no start, takes no more than this sets aside */
-	if (ensure_insert(index, &parts[1]))
+	index_load(index, cursor, &part);
+	end = part.end;
+	part.end = at;
+	/* the store, which moves no start, takes no more than the insert sets aside */
+	if (ensure_insert(index, &(struct area) { .start = at }))
 		return -SEAM_EALLOC;
-	index_store(index, cursor, &parts[0]);
-	behind = *cursor;
-	index_step(index, &behind);
-	index_insert_at(index, &behind, &parts[1]);
-	index_prev(index, &behind);
-	*cursor = behind;
+	index_store(index, cursor, &part);
+	index_step(index, cursor);
+	part.start = at;
+	part.end = end;
+	part.pgoff = pgoff;
+	index_insert_at(index, cursor, &part);
+	index_prev(index, cursor);
 	return 0;
 }
 
@@ -103,19 +117,25 @@ void index_remove(struct index *index, struct cursor *cursor)
 	cursor->slot = next || !prev ? 0 : prev->node.nr;
 }
 
+/* Its start moves far away from the others of its leaf. */
+static noinline_for_stack int store_far(struct index *index, struct cursor *cursor,
+					const struct area *area)
+{
+	if (ensure_insert(index, area))
+		return -SEAM_EALLOC;
+	index_remove(index, cursor);
+	index_seek(index, area->start, cursor);
+	return index_insert_at(index, cursor, area);
+}
+
 int index_store(struct index *index, struct cursor *cursor, const struct area *area)
 {
 	struct leaf *leaf = cursor->node;
 
 	if (index_replace(index, cursor, 1, area, 1))
 		return 0;
-	if (!leaf_reaches(leaf, area->start >> index->page_shift)) {
-		/* its start moves far away from the others of its leaf */
-		if (ensure_insert(index, area))
-			return -SEAM_EALLOC;
-		index_remove(index, cursor);
-		return index_insert(index, area, cursor);
-	}
+	if (!leaf_reaches(leaf, area->start >> index->page_shift))
+		return store_far(index, cursor, area);
 	if (block_ensure(index, POOL_COLD, 4))
 		return -SEAM_EALLOC;
 	leaf_replace(index, leaf, (unsigned int)cursor->slot, 1, area, 1);

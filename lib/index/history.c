@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "lib/index/history.h"
 
+#include "lib/compiler.h"
 #include "lib/index/blocks.h"
 #include "lib/shared.h"
 #include "lib/memory.h"
@@ -118,14 +119,11 @@ static void copy_inner(struct inner *to, const struct inner *from)
 		WRITE_ONCE(to->child[i], from->child[i]);
 }
 
-/* A copy of a cold array, NULL where there is none. False: no memory. */
-static bool copy_cold(struct index *index, uint64_t **to, const uint64_t *from)
+/* False: there was no memory for the copy of a cold array, if there is an array. */
+static bool copy_cold(uint64_t *copy, const uint64_t *from)
 {
-	uint64_t *copy = from ? image_take(index, POOL_COLD) : NULL;
-
 	if (copy)
 		shared_move64(copy, from, LEAF_SLOTS);
-	WRITE_ONCE(*to, copy);
 	return copy || !from;
 }
 
@@ -136,9 +134,9 @@ static struct leaf *image_of_leaf(struct index *index, const struct leaf *leaf)
 	if (!image)
 		return NULL;
 	copy_leaf(image, leaf);
-	WRITE_ONCE(image->tag, NULL);
-	if (copy_cold(index, &image->pgoff, leaf->pgoff) &&
-	    copy_cold(index, &image->tag, leaf->tag))
+	WRITE_ONCE(image->pgoff, leaf->pgoff ? image_take(index, POOL_COLD) : NULL);
+	WRITE_ONCE(image->tag, leaf->tag ? image_take(index, POOL_COLD) : NULL);
+	if (copy_cold(image->pgoff, leaf->pgoff) && copy_cold(image->tag, leaf->tag))
 		return image;
 	image_drop(index, &(struct past) { .kind = PAST_LEAF, .image = image });
 	return NULL;
@@ -156,7 +154,7 @@ static struct inner *image_of_inner(struct index *index, const struct inner *inn
 /* The ring */
 
 /* No reader needs the entry any more. */
-static void release_entry(struct index *index, struct past *entry)
+static noinline_for_stack void release_entry(struct index *index, struct past *entry)
 {
 	struct past was = *entry;
 
@@ -184,7 +182,7 @@ static void release_entry(struct index *index, struct past *entry)
 }
 
 /* Twice the ring, with the same entries; the old one stays as it is, for readers. */
-static bool grow_ring(struct index *index)
+static noinline_for_stack bool grow_ring(struct index *index)
 {
 	struct history *history = index->history;
 	struct ring *old = history->ring, *ring;
@@ -211,16 +209,13 @@ static bool grow_ring(struct index *index)
 	return true;
 }
 
-/* False: no memory for all the entries of this call. */
-static bool push(struct index *index, enum past_kind kind, const void *node, void *image)
+static noinline_for_stack void enter(struct index *index, enum past_kind kind, const void *node,
+				     void *image)
 {
 	struct history *history = index->history;
 	size_t head = history->head;
 	struct past *entry;
 
-	/* the entries since the last commit are those of this call, and must stay */
-	if (head + 1 - history->committed >= history->ring->size && !grow_ring(index))
-		return false;
 	/* so that numbers may wrap */
 	if (!(head & (history->ring->size - 1)) &&
 	    head - history->ring->first > history->ring->size)
@@ -232,6 +227,17 @@ static bool push(struct index *index, enum past_kind kind, const void *node, voi
 	WRITE_ONCE(entry->kind, kind);
 	WRITE_RELEASE(history->head, head + 1);
 	shared_fence();
+}
+
+/* False: no memory for all the entries of this call. */
+static inline bool push(struct index *index, enum past_kind kind, const void *node, void *image)
+{
+	const struct history *history = index->history;
+
+	/* the entries since the last commit are those of this call, and must stay */
+	if (history->head + 1 - history->committed >= history->ring->size && !grow_ring(index))
+		return false;
+	enter(index, kind, node, image);
 	return true;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* brk. Source: mm/mmap.c sys_brk, do_brk; 2.2 maps the new part like mmap does. */
+#include "lib/compiler.h"
 #include "lib/old/old.h"
+#include "lib/scratch.h"
 
 static uint64_t heap_flags(const struct seam_space *space)
 {
@@ -20,7 +22,7 @@ static bool unbound(const struct seam_space *space)
 }
 
 /* The checks of 2.2's do_mmap came before the range was cleared; here it is free already. */
-static int check_growth(struct seam_space *space, uint64_t start, uint64_t len)
+static noinline_for_stack int check_growth(struct seam_space *space, uint64_t start, uint64_t len)
 {
 	int err = 0;
 
@@ -38,27 +40,28 @@ static int check_growth(struct seam_space *space, uint64_t start, uint64_t len)
 	return err ? err : old_check_memory(space, len);
 }
 
-static int grow(struct seam_space *space, uint64_t start, uint64_t len)
+static noinline_for_stack int grow(struct seam_space *space, uint64_t start, uint64_t len)
 {
-	struct attr attr = { .flags = heap_flags(space) };
-	struct area range = {
-		.start = start,
-		.end = start + len,
-		.tag = area_heap_tag(space, start),
-	};
+	struct area *range = &scratch_of(space)->fresh;
+	const struct attr attr = { .flags = heap_flags(space) };
 	int err = check_growth(space, start, len);
 	struct cursor at;
 
 	if (err)
 		return err;
+	*range = (struct area) {
+		.start = start,
+		.end = start + len,
+		.tag = area_heap_tag(space, start),
+	};
 	if (rule(space, SEAM_RULE_anon_pgoff) == PGOFF_ADDRESS)
-		range.pgoff = pages_of(space, start);
-	range.attr = area_intern(space, &attr);
-	if (!range.attr)
+		range->pgoff = pages_of(space, start);
+	range->attr = area_intern(space, &attr);
+	if (!range->attr)
 		return -SEAM_EALLOC;
 	steps_insert(space, start);
 	index_seek(&space->index, start, &at);
-	err = merge_fresh(space, rule(space, SEAM_RULE_brk_join), true, &range, &at);
+	err = merge_fresh(space, rule(space, SEAM_RULE_brk_join), true, range, &at);
 	if (!err && attr.flags & SEAM_VM_LOCKED && old_fault_in(space, start) == -SEAM_EALLOC)
 		err = -SEAM_EALLOC;
 	return err;
@@ -69,7 +72,7 @@ static int move_end(struct seam_space *space, uint64_t addr, uint64_t old, uint6
 {
 	uint64_t from = rule(space, SEAM_RULE_data_start) ? space->mm.start_data
 							  : space->mm.end_code;
-	struct spot spot;
+	struct spot *spot = &scratch_of(space)->old_spot;
 
 	if (addr <= space->mm.brk)
 		return old_unmap(space, new, old - new);
@@ -79,7 +82,7 @@ static int move_end(struct seam_space *space, uint64_t addr, uint64_t old, uint6
 	if (new < old)
 		return -SEAM_EINVAL;
 	/* a page stays free above the heap */
-	if (spot_look_up(space, old, &spot) && spot.area.start < new + page_size(space))
+	if (spot_look_up(space, old, spot) && spot->area.start < new + page_size(space))
 		return -SEAM_ENOMEM;
 	return grow(space, old, new - old);
 }

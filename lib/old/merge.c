@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How the old kernels joined areas, one function a generation, and how they cut them. */
+#include "lib/compiler.h"
 #include "lib/old/old.h"
+#include "lib/scratch.h"
 
 /* The area under the cursor goes; the cursor moves to the one below it, which is there. */
 static int take_out(struct seam_space *space, struct cursor *cursor)
@@ -21,27 +23,22 @@ static void move_start(const struct seam_space *space, struct area *area, uint64
 
 int merge_pair(struct seam_space *space, const struct spot *lower, const struct spot *upper)
 {
-	struct area joined = lower->area;
+	struct area *joined = &scratch_of(space)->old_joined;
 	struct cursor at = upper->cursor;
 	int err = take_out(space, &at);
 
 	if (err)
 		return err;
-	joined.end = upper->area.end;
+	*joined = lower->area;
+	joined->end = upper->area.end;
 	space->mm.stats.joins++;
-	return area_store(space, &at, &joined);
+	return area_store(space, &at, joined);
 }
 
-/* The areas that touch a range; its neighbours in free space, or those of the area it is part of. */
-struct neighbours {
-	struct spot below, above;
-	bool has_below, has_above; /* there is one, and it touches */
-};
-
 /* @at: for a range in free space, what index_seek finds for its start. */
-static void find_neighbours(const struct seam_space *space, const struct area *range,
-			    const struct spot *within, const struct cursor *at,
-			    struct neighbours *ret)
+static noinline_for_stack void find_neighbours(const struct seam_space *space,
+					       const struct area *range, const struct spot *within,
+					       const struct cursor *at, struct neighbours *ret)
 {
 	if (within) {
 		ret->has_below = range->start == within->area.start &&
@@ -58,10 +55,11 @@ static void find_neighbours(const struct seam_space *space, const struct area *r
 }
 
 /* The range, joined with what touches, by a style up to JOIN_FILES. */
-static int merge_beside(struct seam_space *space, enum join_style style, bool keep_pgoff,
-			const struct area *fresh, struct neighbours *n, bool *ret_joined)
+static noinline_for_stack int merge_beside(struct seam_space *space, enum join_style style,
+					   bool keep_pgoff, const struct area *fresh,
+					   struct neighbours *n, bool *ret_joined)
 {
-	struct area joined;
+	struct area *joined = &scratch_of(space)->old_joined;
 	struct cursor at;
 	bool below, above;
 	int err;
@@ -79,65 +77,75 @@ static int merge_beside(struct seam_space *space, enum join_style style, bool ke
 	*ret_joined = true;
 	space->mm.stats.joins += below + above;
 	if (!below) {
-		joined = n->above.area;
+		*joined = n->above.area;
 		if (keep_pgoff)
-			move_start(space, &joined, fresh->start);
-		joined.start = fresh->start;
-		return area_store(space, &n->above.cursor, &joined);
+			move_start(space, joined, fresh->start);
+		joined->start = fresh->start;
+		return area_store(space, &n->above.cursor, joined);
 	}
-	joined = n->below.area;
-	joined.end = fresh->end;
+	*joined = n->below.area;
+	joined->end = fresh->end;
 	at = n->below.cursor;
 	if (above) {
-		joined.end = n->above.area.end;
+		joined->end = n->above.area.end;
 		at = n->above.cursor;
 		err = take_out(space, &at);
 		if (err)
 			return err;
 	}
-	return area_store(space, &at, &joined);
+	return area_store(space, &at, joined);
+}
+
+static noinline_for_stack bool pair_joins(struct seam_space *space, const struct spot *lower,
+					  const struct spot *upper)
+{
+	if (lower->area.end != upper->area.start)
+		return false;
+	space->mm.stats.join_tries++;
+	return join_check(space, &lower->area, &upper->area, NEIGHBOUR_LEFT);
 }
 
 int merge_scan(struct seam_space *space, uint64_t start, uint64_t end)
 {
-	struct spot lower, upper;
+	struct spot *lower = &scratch_of(space)->neighbours.below;
+	struct spot *upper = &scratch_of(space)->neighbours.above;
 	int err;
 
 	steps_insert(space, start);
-	if (!spot_find(space, start, &lower))
+	if (!spot_find(space, start, lower))
 		return 0;
 	steps_forget_last(space);
-	spot_below(space, &lower, &lower);
-	while (lower.area.start < end && spot_above(space, &lower, &upper)) {
-		if (lower.area.end == upper.area.start) {
-			space->mm.stats.join_tries++;
-			if (join_check(space, &lower.area, &upper.area, NEIGHBOUR_LEFT)) {
-				err = merge_pair(space, &lower, &upper);
-				if (err)
-					return err;
-				spot_find(space, lower.area.start, &lower);
-				continue;
-			}
+	spot_below(space, lower, lower);
+	while (lower->area.start < end && spot_above(space, lower, upper)) {
+		if (!pair_joins(space, lower, upper)) {
+			*lower = *upper;
+			continue;
 		}
-		lower = upper;
+		err = merge_pair(space, lower, upper);
+		if (err)
+			return err;
+		spot_find(space, lower->area.start, lower);
 	}
 	return 0;
 }
 
 /* The range and what is below (and above) it become one. */
-static int merge_into_below(struct seam_space *space, const struct area *range,
-			    const struct spot *within, const struct neighbours *n, bool above)
+static noinline_for_stack int merge_into_below(struct seam_space *space, const struct area *range,
+					       const struct spot *within,
+					       const struct neighbours *n, bool above)
 {
 	bool whole = within && within->area.end == range->end;
-	struct area joined = n->below.area, rest;
+	struct area *joined = &scratch_of(space)->old_joined;
+	struct area *rest = &scratch_of(space)->old_rest;
 	struct cursor at = n->below.cursor;
 	int err;
 
-	joined.end = above ? n->above.area.end : range->end;
-	if (!joined.anon && within && (whole || rule(space, SEAM_RULE_border_anon)))
-		joined.anon = within->area.anon;
-	if (!joined.anon && above)
-		joined.anon = n->above.area.anon;
+	*joined = n->below.area;
+	joined->end = above ? n->above.area.end : range->end;
+	if (!joined->anon && within && (whole || rule(space, SEAM_RULE_border_anon)))
+		joined->anon = within->area.anon;
+	if (!joined->anon && above)
+		joined->anon = n->above.area.anon;
 	if (within)
 		at = within->cursor;
 	if (above) {
@@ -151,30 +159,33 @@ static int merge_into_below(struct seam_space *space, const struct area *range,
 		if (err)
 			return err;
 	} else if (within) {
-		rest = within->area;
-		move_start(space, &rest, range->end);
-		err = area_store(space, &at, &rest);
+		*rest = within->area;
+		move_start(space, rest, range->end);
+		err = area_store(space, &at, rest);
 		if (err)
 			return err;
 		index_prev(&space->index, &at);
 	}
-	return area_store(space, &at, &joined);
+	return area_store(space, &at, joined);
 }
 
 /* The range and what is above it become one. */
-static int merge_into_above(struct seam_space *space, const struct area *range,
-			    const struct spot *within, const struct neighbours *n)
+static noinline_for_stack int merge_into_above(struct seam_space *space, const struct area *range,
+					       const struct spot *within,
+					       const struct neighbours *n)
 {
 	bool whole = within && within->area.start == range->start;
-	struct area joined = n->above.area, rest;
+	struct area *joined = &scratch_of(space)->old_joined;
+	struct area *rest = &scratch_of(space)->old_rest;
 	struct cursor at = n->above.cursor;
 	int err;
 
-	move_start(space, &joined, range->start);
+	*joined = n->above.area;
+	move_start(space, joined, range->start);
 	if (whole && within->area.anon)
-		joined.anon = within->area.anon;
-	if (!joined.anon && within && rule(space, SEAM_RULE_border_anon))
-		joined.anon = within->area.anon;
+		joined->anon = within->area.anon;
+	if (!joined->anon && within && rule(space, SEAM_RULE_border_anon))
+		joined->anon = within->area.anon;
 	if (within)
 		at = within->cursor;
 	if (whole) {
@@ -183,22 +194,23 @@ static int merge_into_above(struct seam_space *space, const struct area *range,
 		if (err)
 			return err;
 	} else if (within) {
-		rest = within->area;
-		rest.end = range->start;
-		err = area_store(space, &at, &rest);
+		*rest = within->area;
+		rest->end = range->start;
+		err = area_store(space, &at, rest);
 		if (err)
 			return err;
 		index_next(&space->index, &at);
 	}
-	return area_store(space, &at, &joined);
+	return area_store(space, &at, joined);
 }
 
 /*
  * 2.6.7 - mm/mmap.c vma_merge. @range is new, in free space (@within NULL), or the changed form of a
  * part of the area @within.
  */
-static int merge_cases(struct seam_space *space, const struct area *range,
-		       const struct spot *within, const struct neighbours *n, bool *ret_joined)
+static noinline_for_stack int merge_cases(struct seam_space *space, const struct area *range,
+					  const struct spot *within, const struct neighbours *n,
+					  bool *ret_joined)
 {
 	bool below, above;
 
@@ -219,8 +231,8 @@ static int merge_cases(struct seam_space *space, const struct area *range,
 int merge_fresh(struct seam_space *space, enum join_style style, bool keep_pgoff,
 		const struct area *fresh, const struct cursor *at)
 {
+	struct neighbours *n = &scratch_of(space)->neighbours;
 	struct cursor place = *at;
-	struct neighbours n;
 	bool joined = false;
 	int err = 0;
 
@@ -228,11 +240,11 @@ int merge_fresh(struct seam_space *space, enum join_style style, bool keep_pgoff
 	if (style == JOIN_BELOW &&
 	    join_takes(style, area_flags(space, fresh), file_of(space, fresh)))
 		steps_find(space, fresh->start - 1);
-	find_neighbours(space, fresh, NULL, at, &n);
+	find_neighbours(space, fresh, NULL, at, n);
 	if (style == JOIN_CASES)
-		err = merge_cases(space, fresh, NULL, &n, &joined);
+		err = merge_cases(space, fresh, NULL, n, &joined);
 	else if (style != JOIN_SCAN)
-		err = merge_beside(space, style, keep_pgoff, fresh, &n, &joined);
+		err = merge_beside(space, style, keep_pgoff, fresh, n, &joined);
 	if (err || joined)
 		return err;
 	err = area_insert_at(space, &place, fresh);
@@ -245,35 +257,37 @@ int merge_fresh(struct seam_space *space, enum join_style style, bool keep_pgoff
  * 2.4.10 - 2.6.6: the head or the whole of an anonymous private area goes to the area below, whose
  * flags it gets. No other case joins here.
  */
-static int merge_head(struct seam_space *space, const struct spot *spot, const struct area *changed,
-		      bool *ret_joined)
+static noinline_for_stack int merge_head(struct seam_space *space, const struct spot *spot,
+					 const struct area *changed, bool *ret_joined)
 {
-	struct area joined, rest = spot->area;
-	struct spot below;
+	struct spot *below = &scratch_of(space)->neighbours.below;
+	struct area *joined = &scratch_of(space)->old_joined;
+	struct area *rest = &scratch_of(space)->old_rest;
 	struct cursor at;
 	int err;
 
 	*ret_joined = false;
 	if (changed->start != spot->area.start ||
 	    !join_takes(JOIN_ANON, area_flags(space, changed), file_of(space, changed)) ||
-	    !spot_below(space, spot, &below) || below.area.end != changed->start)
+	    !spot_below(space, spot, below) || below->area.end != changed->start)
 		return 0;
 	space->mm.stats.join_tries++;
-	if (!join_check(space, &below.area, changed, NEIGHBOUR_LEFT))
+	if (!join_check(space, &below->area, changed, NEIGHBOUR_LEFT))
 		return 0;
 	*ret_joined = true;
 	if (changed->end == spot->area.end)
-		return merge_pair(space, &below, spot);
+		return merge_pair(space, below, spot);
 	space->mm.stats.joins++;
-	rest.start = changed->end;
+	*rest = spot->area;
+	rest->start = changed->end;
 	at = spot->cursor;
-	err = area_store(space, &at, &rest);
+	err = area_store(space, &at, rest);
 	if (err)
 		return err;
-	joined = below.area;
-	joined.end = changed->end;
+	*joined = below->area;
+	joined->end = changed->end;
 	index_prev(&space->index, &at);
-	return area_store(space, &at, &joined);
+	return area_store(space, &at, joined);
 }
 
 int old_cut(struct seam_space *space, const struct spot *within, uint64_t at)
@@ -286,55 +300,63 @@ int old_cut(struct seam_space *space, const struct spot *within, uint64_t at)
 	return area_split(space, &cursor, at);
 }
 
-static int cut_and_set(struct seam_space *space, const struct spot *within, uint64_t start,
-		       uint64_t end, uint64_t flags)
+static noinline_for_stack int cut_and_set(struct seam_space *space, const struct spot *within,
+					  uint64_t start, uint64_t end, uint64_t flags)
 {
-	struct spot spot = *within;
+	struct spot *spot = &scratch_of(space)->old_cut;
 	int err;
 
-	if (start > spot.area.start) {
-		err = old_cut(space, &spot, start);
+	*spot = *within;
+	if (start > spot->area.start) {
+		err = old_cut(space, spot, start);
 		if (err)
 			return err;
-		spot_find(space, start, &spot);
+		spot_find(space, start, spot);
 	}
-	if (end < spot.area.end) {
-		err = old_cut(space, &spot, end);
+	if (end < spot->area.end) {
+		err = old_cut(space, spot, end);
 		if (err)
 			return err;
-		spot_find(space, start, &spot);
+		spot_find(space, start, spot);
 	}
-	return area_set_flags(space, &spot.cursor, flags);
+	return area_set_flags(space, &spot->cursor, flags);
+}
+
+static noinline_for_stack uint64_t end_of_area_at(const struct seam_space *space, uint64_t addr)
+{
+	struct spot spot;
+
+	spot_find(space, addr, &spot);
+	return spot.area.end;
 }
 
 int merge_changed(struct seam_space *space, enum join_style style, const struct spot *spot,
 		  uint64_t start, uint64_t end, uint64_t flags, uint64_t *ret_end)
 {
-	struct attr attr = *area_attr(space, &spot->area);
-	struct area changed = spot->area;
-	struct neighbours n;
+	struct neighbours *n = &scratch_of(space)->neighbours;
+	struct attr *attr = &scratch_of(space)->attr;
+	struct area *changed = &scratch_of(space)->fresh;
 	bool joined = false;
-	struct spot now;
 	int err = 0;
 
-	attr.flags = flags;
-	changed.pgoff = area_offset_at(space, &spot->area, start);
-	changed.start = start;
-	changed.end = end;
-	changed.attr = area_intern(space, &attr);
-	if (!changed.attr)
+	*attr = *area_attr(space, &spot->area);
+	attr->flags = flags;
+	*changed = spot->area;
+	changed->pgoff = area_offset_at(space, &spot->area, start);
+	changed->start = start;
+	changed->end = end;
+	changed->attr = area_intern(space, attr);
+	if (!changed->attr)
 		return -SEAM_EALLOC;
 	if (style == JOIN_CASES) {
-		find_neighbours(space, &changed, spot, NULL, &n);
-		err = merge_cases(space, &changed, spot, &n, &joined);
+		find_neighbours(space, changed, spot, NULL, n);
+		err = merge_cases(space, changed, spot, n, &joined);
 	} else if (style == JOIN_ANON) {
-		err = merge_head(space, spot, &changed, &joined);
+		err = merge_head(space, spot, changed, &joined);
 	}
 	if (!err && !joined)
 		err = cut_and_set(space, spot, start, end, flags);
-	if (err)
-		return err;
-	spot_find(space, start, &now);
-	*ret_end = now.area.end;
-	return 0;
+	if (!err)
+		*ret_end = end_of_area_at(space, start);
+	return err;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* mlock, munlock, mlockall, munlockall. Source: mm/mlock.c do_mlock, mlock_fixup, do_mlockall. */
+#include "lib/compiler.h"
 #include "lib/old/old.h"
+#include "lib/scratch.h"
 
 bool old_may_lock(const struct seam_space *space)
 {
@@ -18,8 +20,8 @@ static bool within_limit(const struct seam_space *space, uint64_t pages)
 }
 
 /* [start, end) of one area is locked or unlocked; *ret_end: how far the area now there reaches. */
-static int change(struct seam_space *space, const struct spot *spot, uint64_t start, uint64_t end,
-		  bool lock, uint64_t *ret_end)
+static noinline_for_stack int change(struct seam_space *space, const struct spot *spot,
+				     uint64_t start, uint64_t end, bool lock, uint64_t *ret_end)
 {
 	uint64_t old = area_flags(space, &spot->area);
 	uint64_t flags = lock ? old | SEAM_VM_LOCKED : old & ~SEAM_VM_LOCKED;
@@ -39,25 +41,25 @@ static int change(struct seam_space *space, const struct spot *spot, uint64_t st
 static int lock_range(struct seam_space *space, uint64_t start, uint64_t len, bool lock)
 {
 	uint64_t end = word(space, start + round_up(space, len)), at = start, reached;
-	struct spot spot;
+	struct spot *spot = &scratch_of(space)->old_spot;
 	int err;
 
 	if (end < start)
 		return -SEAM_EINVAL;
 	if (end == start)
 		return 0;
-	if (!spot_look_up(space, start, &spot) || spot.area.start > start)
+	if (!spot_look_up(space, start, spot) || spot->area.start > start)
 		return -SEAM_ENOMEM;
 	for (;;) {
-		uint64_t piece_end = spot.area.end < end ? spot.area.end : end;
+		uint64_t piece_end = spot->area.end < end ? spot->area.end : end;
 
-		err = change(space, &spot, at, piece_end, lock, &reached);
+		err = change(space, spot, at, piece_end, lock, &reached);
 		if (err)
 			break;
 		at = reached > piece_end ? reached : piece_end;
 		if (at >= end)
 			break;
-		if (!spot_find(space, at, &spot) || spot.area.start != at) {
+		if (!spot_find(space, at, spot) || spot->area.start != at) {
 			err = -SEAM_ENOMEM;
 			break;
 		}
@@ -101,14 +103,14 @@ static int lock_all(struct seam_space *space, bool lock)
 {
 	bool go_on = rule(space, SEAM_RULE_mlock_join) == JOIN_CASES;
 	uint64_t at = 0, reached;
-	struct spot spot;
+	struct spot *spot = &scratch_of(space)->old_spot;
 	int err = 0;
 
-	while (spot_find(space, at, &spot)) {
-		err = change(space, &spot, spot.area.start, spot.area.end, lock, &reached);
+	while (spot_find(space, at, spot)) {
+		err = change(space, spot, spot->area.start, spot->area.end, lock, &reached);
 		if (err == -SEAM_EALLOC || (err && !go_on))
 			break;
-		at = err ? spot.area.end : reached;
+		at = err ? spot->area.end : reached;
 		err = 0;
 	}
 	if (rule(space, SEAM_RULE_mlock_join) == JOIN_SCAN && !err)

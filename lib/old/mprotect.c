@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* mprotect. Source: mm/mprotect.c sys_mprotect, mprotect_fixup, mprotect_attempt_merge (2.6.0). */
+#include "lib/compiler.h"
 #include "lib/old/old.h"
+#include "lib/scratch.h"
 
 static unsigned int args_of(const struct seam_space *space)
 {
@@ -87,7 +89,7 @@ static int change(struct seam_space *space, const struct spot *spot, uint64_t st
 }
 
 /* 2.4.10 - 2.6.6: what ends where the range does is joined with what follows, changed or not. */
-static int join_last(struct seam_space *space, uint64_t end)
+static noinline_for_stack int join_last(struct seam_space *space, uint64_t end)
 {
 	struct spot lower, upper;
 	uint64_t flags;
@@ -135,7 +137,7 @@ static int change_range(struct seam_space *space, struct spot *spot, uint64_t st
 int old_mprotect(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t prot, int pkey)
 {
 	uint64_t start = addr, end;
-	struct spot spot;
+	struct spot *spot = &scratch_of(space)->old_spot;
 	bool nothing;
 	int err;
 
@@ -144,19 +146,19 @@ int old_mprotect(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t
 	err = check_args(space, start, len, prot, &end, &nothing);
 	if (err || nothing)
 		return err;
-	if (!spot_look_up(space, start, &spot))
+	if (!spot_look_up(space, start, spot))
 		return args_of(space) >= MPROTECT_2_6_0 ? -SEAM_ENOMEM : -SEAM_EFAULT;
 	if (args_of(space) >= MPROTECT_2_6_0) {
-		err = stretch(&spot, prot, &start, &end);
+		err = stretch(spot, prot, &start, &end);
 		if (err < 0)
 			return err;
 		if (prot & SEAM_PROT_GROWSUP ||
-		    (err && !(area_flags(space, &spot.area) & SEAM_VM_GROWSDOWN)))
+		    (err && !(area_flags(space, &spot->area) & SEAM_VM_GROWSDOWN)))
 			return -SEAM_EINVAL;
-	} else if (spot.area.start > start) {
+	} else if (spot->area.start > start) {
 		return -SEAM_EFAULT;
 	}
-	err = change_range(space, &spot, start, end, prot);
+	err = change_range(space, spot, start, end, prot);
 	if (rule(space, SEAM_RULE_mprotect_join) == JOIN_SCAN && err != -SEAM_EALLOC &&
 	    merge_scan(space, start, end))
 		return -SEAM_EALLOC;

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* mremap. Source: mm/mremap.c do_mremap, move_vma; mm/mmap.c copy_vma (2.6.6-). */
+#include "lib/compiler.h"
 #include "lib/old/old.h"
-
-/* The call as it goes: lengths in whole pages. */
-struct remap {
-	uint64_t addr, old_len, new_len, new_addr;
-	bool may_move, fixed;
-	bool target_taken; /* clearing the target was refused, and nobody looked */
-};
+#include "lib/scratch.h"
 
 static unsigned int args_of(const struct seam_space *space)
 {
@@ -15,11 +10,11 @@ static unsigned int args_of(const struct seam_space *space)
 }
 
 static int check_args(const struct seam_space *space, const struct seam_mremap *args,
-		      struct remap *remap)
+		      struct old_remap *remap)
 {
 	uint64_t mask = page_size(space) - 1;
 
-	*remap = (struct remap) {
+	*remap = (struct old_remap) {
 		.addr = args->old_addr,
 		.old_len = round_up(space, args->old_len),
 		.new_len = round_up(space, args->new_len),
@@ -36,7 +31,8 @@ static int check_args(const struct seam_space *space, const struct seam_mremap *
 }
 
 /* [start, start + new_len) lies in user space and keeps clear of the source. */
-static bool may_be_target(const struct seam_space *space, const struct remap *remap, uint64_t start)
+static bool may_be_target(const struct seam_space *space, const struct old_remap *remap,
+			  uint64_t start)
 {
 	uint64_t len = remap->new_len, end = space->user_end;
 
@@ -47,7 +43,7 @@ static bool may_be_target(const struct seam_space *space, const struct remap *re
 }
 
 /* MREMAP_FIXED: the target is cleared first, whatever becomes of the rest. */
-static int clear_target(struct seam_space *space, struct remap *remap)
+static int clear_target(struct seam_space *space, struct old_remap *remap)
 {
 	uint64_t start = remap->new_addr, len = remap->new_len;
 	int err;
@@ -62,7 +58,7 @@ static int clear_target(struct seam_space *space, struct remap *remap)
 }
 
 /* What is behind the new end goes. *ret_done: nothing is left to do. */
-static int shrink(struct seam_space *space, struct remap *remap, bool *ret_done)
+static int shrink(struct seam_space *space, struct old_remap *remap, bool *ret_done)
 {
 	int err = old_unmap(space, remap->addr + remap->new_len, remap->old_len - remap->new_len);
 
@@ -77,7 +73,7 @@ static int shrink(struct seam_space *space, struct remap *remap, bool *ret_done)
 	return 0;
 }
 
-static int check_area(const struct seam_space *space, const struct remap *remap,
+static int check_area(const struct seam_space *space, const struct old_remap *remap,
 		      const struct spot *spot)
 {
 	uint64_t flags = area_flags(space, &spot->area);
@@ -99,8 +95,8 @@ static int check_area(const struct seam_space *space, const struct remap *remap,
 }
 
 /* Can the area grow where it is? It then never joins what it comes to touch. */
-static bool has_room(const struct seam_space *space, const struct remap *remap,
-		     const struct spot *spot)
+static noinline_for_stack bool has_room(const struct seam_space *space,
+					const struct old_remap *remap, const struct spot *spot)
 {
 	uint64_t end = space->user_end;
 	struct spot above;
@@ -114,8 +110,8 @@ static bool has_room(const struct seam_space *space, const struct remap *remap,
 	return end - remap->addr >= remap->new_len;
 }
 
-static int grow_in_place(struct seam_space *space, const struct remap *remap,
-			 const struct spot *spot)
+static noinline_for_stack int grow_in_place(struct seam_space *space, const struct old_remap *remap,
+					    const struct spot *spot)
 {
 	struct cursor at = spot->cursor;
 	struct area grown = spot->area;
@@ -130,25 +126,28 @@ static int grow_in_place(struct seam_space *space, const struct remap *remap,
 }
 
 /* The area at its new place, joined with what it comes to touch. */
-static int copy_area(struct seam_space *space, const struct remap *remap, const struct spot *spot)
+static noinline_for_stack int copy_area(struct seam_space *space, const struct old_remap *remap,
+					const struct spot *spot)
 {
 	enum join_style style = rule(space, SEAM_RULE_mremap_join);
-	struct area copy = spot->area;
+	struct area *copy = &scratch_of(space)->fresh;
 	struct cursor at;
 
-	copy.pgoff = area_offset_at(space, &spot->area, remap->addr);
-	copy.start = remap->new_addr;
-	copy.end = remap->new_addr + remap->new_len;
+	*copy = spot->area;
+	copy->pgoff = area_offset_at(space, &spot->area, remap->addr);
+	copy->start = remap->new_addr;
+	copy->end = remap->new_addr + remap->new_len;
 	/* memory never touched takes the numbers of its new place, to fit in there */
-	if (rule(space, SEAM_RULE_anon_pgoff) == PGOFF_ADDRESS && !copy.anon &&
-	    !file_of(space, &copy))
-		copy.pgoff = pages_of(space, copy.start);
-	steps_insert(space, copy.start);
-	index_seek(&space->index, copy.start, &at);
-	return merge_fresh(space, style, style == JOIN_FILES, &copy, &at);
+	if (rule(space, SEAM_RULE_anon_pgoff) == PGOFF_ADDRESS && !copy->anon &&
+	    !file_of(space, copy))
+		copy->pgoff = pages_of(space, copy->start);
+	steps_insert(space, copy->start);
+	index_seek(&space->index, copy->start, &at);
+	return merge_fresh(space, style, style == JOIN_FILES, copy, &at);
 }
 
-static int set_account(struct seam_space *space, const struct spot *spot, bool on)
+static noinline_for_stack int set_account(struct seam_space *space, const struct spot *spot,
+					  bool on)
 {
 	uint64_t flags = area_flags(space, &spot->area);
 	struct cursor at = spot->cursor;
@@ -163,26 +162,30 @@ static int set_account(struct seam_space *space, const struct spot *spot, bool o
  * 2.6.0 - 2.6.5 give the bit to the area behind a source whose middle was to go, 2.6.6 and later
  * give it back to nobody.
  */
-static int drop_source(struct seam_space *space, const struct remap *remap, bool accounted)
+static noinline_for_stack int drop_source(struct seam_space *space, const struct old_remap *remap,
+					  bool accounted)
 {
-	struct spot source, other;
+	struct spot *other = &scratch_of(space)->old_spot;
+	uint64_t source;
 	bool middle;
 	int err;
 
-	spot_find(space, remap->addr, &source);
-	middle = remap->addr > source.area.start && remap->addr + remap->old_len < source.area.end;
+	spot_find(space, remap->addr, other);
+	source = other->area.start;
+	middle = remap->addr > source && remap->addr + remap->old_len < other->area.end;
 	err = old_unmap(space, remap->addr, remap->old_len);
 	if (!err || err == -SEAM_EALLOC || !accounted)
 		return err == -SEAM_EALLOC ? err : 0;
-	spot_find(space, remap->addr, &other);
+	spot_find(space, remap->addr, other);
 	if (args_of(space) >= MREMAP_2_6_6)
-		return set_account(space, &other, false);
-	if (middle && other.area.start == source.area.start && spot_above(space, &other, &other))
-		return set_account(space, &other, true);
+		return set_account(space, other, false);
+	if (middle && other->area.start == source && spot_above(space, other, other))
+		return set_account(space, other, true);
 	return 0;
 }
 
-static int move(struct seam_space *space, const struct remap *remap, const struct spot *spot)
+static noinline_for_stack int move(struct seam_space *space, const struct old_remap *remap,
+				   const struct spot *spot)
 {
 	uint64_t flags = area_flags(space, &spot->area);
 	int err;
@@ -207,7 +210,8 @@ static int move(struct seam_space *space, const struct remap *remap, const struc
 }
 
 /* A place that was recorded: what this map still has there is in its way. */
-static int take_recorded(struct seam_space *space, uint64_t at, struct remap *remap)
+static noinline_for_stack int take_recorded(struct seam_space *space, uint64_t at,
+					    struct old_remap *remap)
 {
 	if (!may_be_target(space, remap, at))
 		return -SEAM_EINVAL;
@@ -217,10 +221,10 @@ static int take_recorded(struct seam_space *space, uint64_t at, struct remap *re
 		       : 0;
 }
 
-static int relocate(struct seam_space *space, const struct seam_mremap *args, struct remap *remap,
-		    uint64_t *ret_addr)
+static noinline_for_stack int relocate(struct seam_space *space, const struct seam_mremap *args,
+				       struct old_remap *remap, uint64_t *ret_addr)
 {
-	struct spot source;
+	struct spot *source = &scratch_of(space)->old_spot;
 	struct cursor next;
 	int err = 0;
 
@@ -233,8 +237,8 @@ static int relocate(struct seam_space *space, const struct seam_mremap *args, st
 				   remap->new_len, &remap->new_addr, &next);
 	if (err)
 		return err;
-	spot_find(space, remap->addr, &source);
-	err = move(space, remap, &source);
+	spot_find(space, remap->addr, source);
+	err = move(space, remap, source);
 	if (!err)
 		*ret_addr = remap->new_addr;
 	return err;
@@ -242,26 +246,26 @@ static int relocate(struct seam_space *space, const struct seam_mremap *args, st
 
 int old_mremap(struct seam_space *space, const struct seam_mremap *args, uint64_t *ret_addr)
 {
-	struct remap remap;
-	struct spot spot;
+	struct old_remap *remap = &scratch_of(space)->old_remap;
+	struct spot *spot = &scratch_of(space)->old_spot;
 	bool done = false;
-	int err = check_args(space, args, &remap);
+	int err = check_args(space, args, remap);
 
-	if (!err && remap.fixed)
-		err = clear_target(space, &remap);
-	if (!err && remap.old_len >= remap.new_len)
-		err = shrink(space, &remap, &done);
+	if (!err && remap->fixed)
+		err = clear_target(space, remap);
+	if (!err && remap->old_len >= remap->new_len)
+		err = shrink(space, remap, &done);
 	if (err)
 		return err;
-	*ret_addr = remap.addr;
+	*ret_addr = remap->addr;
 	if (done)
 		return 0;
-	if (!spot_look_up(space, remap.addr, &spot) || spot.area.start > remap.addr)
+	if (!spot_look_up(space, remap->addr, spot) || spot->area.start > remap->addr)
 		return -SEAM_EFAULT;
-	err = check_area(space, &remap, &spot);
+	err = check_area(space, remap, spot);
 	if (err)
 		return err;
-	if (has_room(space, &remap, &spot))
-		return grow_in_place(space, &remap, &spot);
-	return relocate(space, args, &remap, ret_addr);
+	if (has_room(space, remap, spot))
+		return grow_in_place(space, remap, spot);
+	return relocate(space, args, remap, ret_addr);
 }

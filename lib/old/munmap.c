@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* munmap. Source: mm/mmap.c do_munmap, split_vma (2.6). */
+#include "lib/compiler.h"
 #include "lib/old/old.h"
+#include "lib/scratch.h"
 
 /*
  * May the range be cut out? Up to 2.4 only a hole in the middle of one area counts; 2.6 makes a cut
  * at each end of the range, and the first stays when the second is refused.
  */
-static int check_cuts(struct seam_space *space, const struct spot *first, uint64_t start,
-		      uint64_t end)
+static noinline_for_stack int check_cuts(struct seam_space *space, const struct spot *first,
+					 uint64_t start, uint64_t end)
 {
 	bool low = first->area.start < start, high;
 	uint64_t nr = index_count(&space->index), limit = space->limit[SEAM_LIMIT_AREAS];
-	struct spot last;
+	struct spot *last = &scratch_of(space)->old_cut;
 	int err;
 
 	if (nr + 1 < limit)
 		return 0;
 	if (!rule(space, SEAM_RULE_cut_limit))
 		return low && first->area.end > end && nr >= limit ? -SEAM_ENOMEM : 0;
-	high = spot_find(space, end, &last) && last.area.start < end;
+	high = spot_find(space, end, last) && last->area.start < end;
 	if (low && nr >= limit)
 		return -SEAM_ENOMEM;
 	if (!high || nr + low < limit)
@@ -35,25 +37,27 @@ static int check_cuts(struct seam_space *space, const struct spot *first, uint64
  * Takes [start, end) out of the area @spot, which it overlaps. The cursor goes on to what is above
  * the range.
  */
-static int cut_out(struct seam_space *space, struct spot *spot, uint64_t start, uint64_t end)
+static noinline_for_stack int cut_out(struct seam_space *space, struct spot *spot, uint64_t start,
+				      uint64_t end)
 {
-	struct area rest = spot->area;
+	struct area *rest = &scratch_of(space)->old_rest;
 	int err;
 
-	if (rest.start >= start && rest.end <= end)
+	*rest = spot->area;
+	if (rest->start >= start && rest->end <= end)
 		return area_remove(space, &spot->cursor);
-	if (rest.start < start && rest.end > end) {
+	if (rest->start < start && rest->end > end) {
 		err = area_split(space, &spot->cursor, end);
 		if (err)
 			return err;
 	}
-	if (rest.start >= start) {
-		rest.pgoff = area_offset_at(space, &rest, end);
-		rest.start = end;
-		return area_store(space, &spot->cursor, &rest);
+	if (rest->start >= start) {
+		rest->pgoff = area_offset_at(space, rest, end);
+		rest->start = end;
+		return area_store(space, &spot->cursor, rest);
 	}
-	rest.end = start;
-	err = area_store(space, &spot->cursor, &rest);
+	rest->end = start;
+	err = area_store(space, &spot->cursor, rest);
 	if (!err)
 		index_step(&space->index, &spot->cursor);
 	return err;
@@ -71,7 +75,7 @@ static uint64_t max(uint64_t a, uint64_t b)
 
 int old_unmap(struct seam_space *space, uint64_t start, uint64_t len)
 {
-	struct spot spot;
+	struct spot *spot = &scratch_of(space)->old_unmapped;
 	uint64_t end;
 	int err;
 
@@ -82,19 +86,19 @@ int old_unmap(struct seam_space *space, uint64_t start, uint64_t len)
 	if (end == start)
 		return rule(space, SEAM_RULE_munmap_empty) ? -SEAM_EINVAL : 0;
 	steps_insert(space, start);
-	if (!spot_find(space, start, &spot) || spot.area.start >= end)
+	if (!spot_find(space, start, spot) || spot->area.start >= end)
 		return 0;
-	err = check_cuts(space, &spot, start, end);
+	err = check_cuts(space, spot, start, end);
 	if (err)
 		return err;
 	steps_forget_last(space);
 	do {
-		place_freed(space, max(spot.area.start, start), min(spot.area.end, end));
-		err = cut_out(space, &spot, start, end);
+		place_freed(space, max(spot->area.start, start), min(spot->area.end, end));
+		err = cut_out(space, spot, start, end);
 		if (err)
 			return err;
-	} while (spot_load(space, &spot) && spot.area.start < end);
-	place_hole(space, &spot.cursor);
+	} while (spot_load(space, spot) && spot->area.start < end);
+	place_hole(space, &spot->cursor);
 	return 0;
 }
 

@@ -34,6 +34,19 @@ struct spot {
 	struct area area;
 };
 
+/* The areas that touch a range; its neighbours in free space, or those of the area it is part of. */
+struct neighbours {
+	struct spot below, above;
+	bool has_below, has_above; /* there is one, and it touches */
+};
+
+/* An mremap as it goes: lengths in whole pages. */
+struct old_remap {
+	uint64_t addr, old_len, new_len, new_addr;
+	bool may_move, fixed;
+	bool target_taken; /* clearing the target was refused, and nobody looked */
+};
+
 /* PAGE_ALIGN: may wrap to 0. */
 static inline uint64_t round_up(const struct seam_space *space, uint64_t len)
 {

@@ -4,6 +4,7 @@
  * Source: arch/i386/mm/fault.c do_page_fault; mm/mmap.c expand_stack, find_mergeable_anon_vma;
  * mm/rmap.c anon_vma_prepare (2.6.7-).
  */
+#include "lib/compiler.h"
 #include "lib/old/old.h"
 
 /*
@@ -30,7 +31,8 @@ static int can_share(struct seam_space *space, const struct spot *spot, const st
 }
 
 /* The next area's anon_vma, else the previous one's, else 0. */
-static int shared_anon(struct seam_space *space, const struct spot *spot, uint32_t *ret_anon)
+static noinline_for_stack int shared_anon(struct seam_space *space, const struct spot *spot,
+					  uint32_t *ret_anon)
 {
 	struct spot near;
 	bool can = false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* mseal, mbind, anonymous names, tags and userfaultfd: a range gets one attribute. */
+#include "lib/compiler.h"
 #include "lib/op/modify.h"
 #include "lib/op/op.h"
 
@@ -161,8 +162,8 @@ static bool is_user_range(const struct seam_space *space, uint64_t addr, uint64_
 }
 
 /* What any area of the range forbids, looked at before the first is changed. */
-static int may_register(const struct seam_space *space, uint64_t start, uint64_t end,
-			const struct registration *wanted)
+static noinline_for_stack int may_register(const struct seam_space *space, uint64_t start,
+					   uint64_t end, const struct registration *wanted)
 {
 	struct cursor cursor;
 	struct area area;
@@ -219,7 +220,8 @@ static int unregister_part(struct seam_space *space, struct cursor *cursor, uint
 }
 
 /* 6.18 fs/userfaultfd.c userfaultfd_unregister: there must be memory, all of a kind that can be. */
-static int may_unregister(const struct seam_space *space, uint64_t start, uint64_t end)
+static noinline_for_stack int may_unregister(const struct seam_space *space, uint64_t start,
+					     uint64_t end)
 {
 	struct cursor cursor;
 	struct area area;

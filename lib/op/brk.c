@@ -5,6 +5,7 @@
 #include "lib/op/op.h"
 #include "lib/op/placement.h"
 #include "lib/op/unmap.h"
+#include "lib/scratch.h"
 #include "lib/steps/steps.h"
 
 /* include/linux/mm.h VM_DATA_DEFAULT_FLAGS */
@@ -41,16 +42,7 @@ static int grow(struct seam_space *space, uint64_t old, uint64_t new)
 {
 	struct attr attr = { .flags = HEAP_FLAGS | space->mm.def_flags };
 	uint64_t pages = pages_of(space, new - old);
-	struct join_new join = {
-		.area = {
-			.start = old,
-			.end = new,
-			.pgoff = pages_of(space, old),
-			.tag = area_heap_tag(space, old),
-		},
-		.left_only = true,
-		.prev_above = rule(space, SEAM_RULE_brk_own) ? space->mm.start_brk : 0,
-	};
+	struct join_new *join = &scratch_of(space)->join;
 	struct cursor cursor;
 	int err;
 
@@ -66,11 +58,19 @@ static int grow(struct seam_space *space, uint64_t old, uint64_t new)
 	err = commit_charge(space, pages);
 	if (err)
 		return err;
-	join.area.attr = area_intern(space, &attr);
-	if (!join.area.attr)
+	join_new_init(join, &(struct area) {
+				    .start = old,
+				    .end = new,
+				    .pgoff = pages_of(space, old),
+				    .tag = area_heap_tag(space, old),
+				    .attr = area_intern(space, &attr),
+			    });
+	if (!join->area.attr)
 		return -SEAM_EALLOC;
-	join_new_decide(space, &join);
-	err = join_new_commit(space, &join, &cursor);
+	join->left_only = true;
+	join->prev_above = rule(space, SEAM_RULE_brk_own) ? space->mm.start_brk : 0;
+	join_new_decide(space, join);
+	err = join_new_commit(space, join, &cursor);
 	if (!err && space->mm.def_flags & SEAM_VM_LOCKED)
 		err = fault_populate_all(space, old, new);
 	return err;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "lib/op/fault.h"
 
+#include "lib/compiler.h"
 #include "lib/join.h"
+#include "lib/scratch.h"
 
 /*
  * One area may take over the anon_vma of its touching neighbour: they may become one later, so
@@ -23,8 +25,8 @@ static bool reusable(const struct seam_space *space, const struct area *neighbou
 }
 
 /* The neighbour's link that the area may use; 0 none. */
-static uint32_t shared_link(const struct seam_space *space, const struct cursor *cursor,
-			    const struct area *area)
+static noinline_for_stack uint32_t shared_link(const struct seam_space *space,
+					       const struct cursor *cursor, const struct area *area)
 {
 	struct cursor at = *cursor;
 	struct area neighbour;
@@ -45,17 +47,17 @@ static uint32_t shared_link(const struct seam_space *space, const struct cursor 
 
 int fault_anon(struct seam_space *space, struct cursor *cursor)
 {
-	struct area area;
+	struct area *area = &scratch_of(space)->faulted;
 
-	index_load(&space->index, cursor, &area);
-	if (area.anon)
+	index_load(&space->index, cursor, area);
+	if (area->anon)
 		return 0;
-	area.anon = shared_link(space, cursor, &area);
-	if (!area.anon)
-		area.anon = area_new_anon(space);
-	if (!area.anon)
+	area->anon = shared_link(space, cursor, area);
+	if (!area->anon)
+		area->anon = area_new_anon(space);
+	if (!area->anon)
 		return -SEAM_EALLOC;
-	return area_store(space, cursor, &area);
+	return area_store(space, cursor, area);
 }
 
 /* A write access makes memory with these flags anonymous: writable and private. */
@@ -131,14 +133,14 @@ static int populate_area(struct seam_space *space, struct cursor *cursor, const 
 
 static int populate(struct seam_space *space, uint64_t start, uint64_t end, bool go_on)
 {
-	struct cursor cursor;
-	struct area area;
+	struct area *area = &scratch_of(space)->populated;
+	struct cursor *cursor = &scratch_of(space)->populated_at;
 	int err;
 
-	for_each_area(space, start, &cursor, &area) {
-		if (start >= end || area.start >= end)
+	for_each_area(space, start, cursor, area) {
+		if (start >= end || area->start >= end)
 			break;
-		err = populate_area(space, &cursor, &area, start, end);
+		err = populate_area(space, cursor, area, start, end);
 		if (err && !(go_on && err == -SEAM_EFAULT))
 			return err;
 	}

@@ -2,6 +2,7 @@
 #include "lib/op/join_new.h"
 
 #include "lib/join.h"
+#include "lib/scratch.h"
 #include "lib/steps/steps.h"
 
 static void find_neighbours(const struct seam_space *space, struct join_new *join)
@@ -97,46 +98,46 @@ static uint32_t brought_anon(const struct seam_space *space, const struct join_n
 static int grow_prev(struct seam_space *space, const struct join_new *join,
 		     struct cursor *ret_cursor)
 {
-	struct area grown = join->prev;
+	struct area *grown = &scratch_of(space)->grown;
 	uint64_t sticky = area_flags(space, &join->area);
 	int err;
 
+	*grown = join->prev;
 	*ret_cursor = join->prev_at;
-	grown.end = join->area.end;
+	grown->end = join->area.end;
 	if (join->joins_right) {
-		struct cursor at = join->next_at;
-
-		grown.end = join->next.end;
+		*ret_cursor = join->next_at;
+		grown->end = join->next.end;
 		sticky |= area_flags(space, &join->next);
-		if (!grown.anon)
-			grown.anon = join->next.anon;
-		err = area_remove(space, &at);
+		if (!grown->anon)
+			grown->anon = join->next.anon;
+		err = area_remove(space, ret_cursor);
 		if (err)
 			return err;
-		index_prev(&space->index, &at);
-		*ret_cursor = at;
+		index_prev(&space->index, ret_cursor);
 	}
-	if (!grown.anon)
-		grown.anon = brought_anon(space, join);
-	if (!join_keep_sticky(space, &grown, sticky))
+	if (!grown->anon)
+		grown->anon = brought_anon(space, join);
+	if (!join_keep_sticky(space, grown, sticky))
 		return -SEAM_EALLOC;
-	return area_store(space, ret_cursor, &grown);
+	return area_store(space, ret_cursor, grown);
 }
 
 /* [area)[next) -> [next	) */
 static int grow_next(struct seam_space *space, const struct join_new *join,
 		     struct cursor *ret_cursor)
 {
-	struct area grown = join->next;
+	struct area *grown = &scratch_of(space)->grown;
 
+	*grown = join->next;
 	*ret_cursor = join->next_at;
-	grown.start = join->area.start;
-	grown.pgoff -= pages_of(space, join->area.end - join->area.start);
-	if (!grown.anon)
-		grown.anon = brought_anon(space, join);
-	if (!join_keep_sticky(space, &grown, area_flags(space, &join->area)))
+	grown->start = join->area.start;
+	grown->pgoff -= pages_of(space, join->area.end - join->area.start);
+	if (!grown->anon)
+		grown->anon = brought_anon(space, join);
+	if (!join_keep_sticky(space, grown, area_flags(space, &join->area)))
 		return -SEAM_EALLOC;
-	return area_store(space, ret_cursor, &grown);
+	return area_store(space, ret_cursor, grown);
 }
 
 int join_new_commit(struct seam_space *space, const struct join_new *join,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/compiler.h"
 #include "lib/op/fault.h"
 #include "lib/op/join_new.h"
 #include "lib/op/ksm.h"
@@ -6,6 +7,7 @@
 #include "lib/op/op.h"
 #include "lib/op/placement.h"
 #include "lib/op/unmap.h"
+#include "lib/scratch.h"
 #include "lib/steps/steps.h"
 
 /* linux/fcntl.h: a sealed memfd cannot be mapped shared for writing */
@@ -106,8 +108,9 @@ static uint64_t first_flags(const struct seam_space *space, const struct mapping
 }
 
 /* Where it goes; *ret_old: what is known of the range then. */
-static int choose_address(const struct seam_space *space, const struct seam_mmap *args,
-			  struct mapping *map, struct unmap *ret_old)
+static noinline_for_stack int choose_address(const struct seam_space *space,
+					     const struct seam_mmap *args, struct mapping *map,
+					     struct unmap *ret_old)
 {
 	struct place place = {
 		.addr = map->addr,
@@ -326,48 +329,48 @@ static int make_room(struct seam_space *space, struct mapping *map, struct unmap
 	return unmap_carry_out(space, old);
 }
 
-static int insert(struct seam_space *space, const struct mapping *map, const struct unmap *old,
-		  struct cursor *ret_cursor)
+static noinline_for_stack int insert(struct seam_space *space, const struct mapping *map,
+				     const struct unmap *old, struct cursor *ret_cursor)
 {
-	struct attr attr = { .flags = map->flags, .file = map->object, .traits = map->traits };
-	struct area area = {
-		.start = map->addr,
-		.end = map->addr + map->len,
-		.pgoff = map->pgoff,
-		.tag = map->tag,
-	};
-	struct join_new join;
+	struct join_new *join = &scratch_of(space)->join;
+	struct attr *attr = &scratch_of(space)->attr;
 	bool ksm = wants_ksm(space, map);
-	uint64_t before;
+	uint64_t flags = map->flags, before;
 	int err;
 
 	if (ksm && rule(space, SEAM_RULE_ksm) >= 2)
-		attr.flags |= SEAM_VM_MERGEABLE;
+		flags |= SEAM_VM_MERGEABLE;
 	ksm = ksm && rule(space, SEAM_RULE_ksm) == 1;
-	before = attr.flags;
-	area.attr = area_intern(space, &attr);
-	if (!area.attr)
+	*attr = (struct attr) { .flags = flags, .file = map->object, .traits = map->traits };
+	join_new_init(join, &(struct area) {
+				    .start = map->addr,
+				    .end = map->addr + map->len,
+				    .pgoff = map->pgoff,
+				    .tag = map->tag,
+				    .attr = area_intern(space, attr),
+			    });
+	if (!join->area.attr)
 		return -SEAM_EALLOC;
-	join_new_init(&join, &area);
-	join.right_first = rule(space, SEAM_RULE_fill_right);
-	join.sought = true;
-	join.has_next = old->found;
-	join.next_at = old->at;
-	join_new_decide(space, &join);
-	if (!join.joins_left && !join.joins_right) {
+	join->right_first = rule(space, SEAM_RULE_fill_right);
+	join->sought = true;
+	join->has_next = old->found;
+	join->next_at = old->at;
+	join_new_decide(space, join);
+	if (!join->joins_left && !join->joins_right) {
 		err = charge_object(space, map);
 		if (err)
 			return err;
 	}
-	err = join_new_commit(space, &join, ret_cursor);
-	if (err || join.joins_left || join.joins_right)
+	err = join_new_commit(space, join, ret_cursor);
+	if (err || join->joins_left || join->joins_right)
 		return err;
+	before = flags;
 	if (ksm)
-		attr.flags |= SEAM_VM_MERGEABLE;
+		flags |= SEAM_VM_MERGEABLE;
 	/* what cannot be locked loses the flag that mlockall gives, after the joining */
 	if (map->flags & (SEAM_VM_DROPPABLE | SEAM_VM_HUGETLB))
-		attr.flags &= ~LOCK_BITS;
-	return attr.flags == before ? 0 : area_set_flags(space, ret_cursor, attr.flags);
+		flags &= ~LOCK_BITS;
+	return flags == before ? 0 : area_set_flags(space, ret_cursor, flags);
 }
 
 /* The pages of MAP_POPULATE and of locked memory; errors here do not fail the call. */
@@ -383,9 +386,9 @@ static int populate(struct seam_space *space, const struct mapping *map)
 
 int linux_mmap(struct seam_space *space, const struct seam_mmap *args, uint64_t *ret_addr)
 {
+	struct unmap *old = &scratch_of(space)->unmap;
 	struct cursor cursor;
 	struct mapping map;
-	struct unmap old;
 	int err = check_arguments(space, args, &map);
 
 	if (err)
@@ -393,7 +396,7 @@ int linux_mmap(struct seam_space *space, const struct seam_mmap *args, uint64_t 
 	if (index_count(&space->index) > space->limit[SEAM_LIMIT_AREAS])
 		return -SEAM_ENOMEM;
 	map.flags = first_flags(space, &map);
-	err = choose_address(space, args, &map, &old);
+	err = choose_address(space, args, &map, old);
 	if (!err)
 		err = check_locking(space, &map);
 	if (!err)
@@ -405,9 +408,9 @@ int linux_mmap(struct seam_space *space, const struct seam_mmap *args, uint64_t 
 	if (denied_write_exec(space, map.flags))
 		return -SEAM_EACCES;
 	apply_file(space, &map);
-	err = make_room(space, &map, &old);
+	err = make_room(space, &map, old);
 	if (!err)
-		err = insert(space, &map, &old, &cursor);
+		err = insert(space, &map, old, &cursor);
 	if (!err)
 		err = populate(space, &map);
 	if (!err)

@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "lib/op/modify.h"
 
+#include "lib/compiler.h"
 #include "lib/join.h"
 #include "lib/op/limits.h"
 #include "lib/op/unmap.h"
-
-/*
- * What becomes of the range, decided before anything is changed. Above and below the range lie the
- * rests of its area, or, where it reaches that area's edge, the neighbours:
- *
- *	prev | [below  range  above] | next
- */
-struct outcome {
-	struct area area, range; /* the area as it is; the range as it will be */
-	struct area prev, next;
-	bool has_prev, has_next; /* compared with, and they fit */
-	bool whole;		 /* the range is the area, which a join removes */
-};
+#include "lib/scratch.h"
 
 static bool fits(struct seam_space *space, const struct area *left, const struct area *right,
 		 enum join_neighbour neighbour)
@@ -38,7 +27,8 @@ static bool load_next(const struct seam_space *space, struct cursor cursor, stru
 	return area_next(space, &cursor, ret_next);
 }
 
-static void decide(struct seam_space *space, const struct cursor *cursor, struct outcome *o)
+static noinline_for_stack void decide(struct seam_space *space, const struct cursor *cursor,
+				      struct outcome *o)
 {
 	bool at_start = o->range.start == o->area.start;
 	bool at_end = o->range.end == o->area.end;
@@ -72,30 +62,32 @@ static uint32_t survivor_anon(const struct area *survivor, const struct area *a,
 	return a->anon;
 }
 
-static int shrink(struct seam_space *space, struct cursor *cursor, const struct area *area,
+/* What a join leaves of the area. */
+static int shrink(struct seam_space *space, struct cursor *cursor, struct outcome *o,
 		  uint64_t start, uint64_t end)
 {
-	struct area rest = *area;
-
-	rest.pgoff = area_offset_at(space, area, start);
-	rest.start = start;
-	rest.end = end;
-	return area_store(space, cursor, &rest);
+	o->rest = o->area;
+	o->rest.pgoff = area_offset_at(space, &o->area, start);
+	o->rest.start = start;
+	o->rest.end = end;
+	return area_store(space, cursor, &o->rest);
 }
 
 /* prev | range [| next]  ->  prev, which swallows the range, and next too when it fits */
-static int join_left(struct seam_space *space, struct cursor *cursor, struct outcome *o)
+static noinline_for_stack int join_left(struct seam_space *space, struct cursor *cursor,
+					struct outcome *o)
 {
 	const struct area *taken = o->has_next ? &o->next : NULL;
-	struct area joined = o->prev;
+	struct area *joined = &o->joined;
 	uint64_t flags = area_flags(space, &o->range);
 	int err;
 
-	joined.end = taken ? taken->end : o->range.end;
-	joined.anon = survivor_anon(&o->prev, &o->range, taken);
+	*joined = o->prev;
+	joined->end = taken ? taken->end : o->range.end;
+	joined->anon = survivor_anon(&o->prev, &o->range, taken);
 	if (taken)
 		flags |= area_flags(space, taken);
-	if (!join_keep_sticky(space, &joined, flags))
+	if (!join_keep_sticky(space, joined, flags))
 		return -SEAM_EALLOC;
 	if (o->whole) {
 		err = area_remove(space, cursor);
@@ -103,38 +95,40 @@ static int join_left(struct seam_space *space, struct cursor *cursor, struct out
 			err = area_remove(space, cursor);
 		space->mm.stats.joins += 1 + !!taken;
 	} else {
-		err = shrink(space, cursor, &o->area, o->range.end, o->area.end);
+		err = shrink(space, cursor, o, o->range.end, o->area.end);
 		space->mm.stats.joins++;
 	}
 	if (err)
 		return err;
 	index_seek(&space->index, o->prev.start, cursor);
-	return area_store(space, cursor, &joined);
+	return area_store(space, cursor, joined);
 }
 
 /* range | next  ->  next, which begins lower */
-static int join_right(struct seam_space *space, struct cursor *cursor, struct outcome *o)
+static noinline_for_stack int join_right(struct seam_space *space, struct cursor *cursor,
+					 struct outcome *o)
 {
-	struct area joined = o->next;
+	struct area *joined = &o->joined;
 	int err;
 
-	joined.start = o->range.start;
-	joined.pgoff = o->range.pgoff;
-	joined.anon = survivor_anon(&o->next, &o->range, NULL);
-	if (!join_keep_sticky(space, &joined, area_flags(space, &o->range)))
+	*joined = o->next;
+	joined->start = o->range.start;
+	joined->pgoff = o->range.pgoff;
+	joined->anon = survivor_anon(&o->next, &o->range, NULL);
+	if (!join_keep_sticky(space, joined, area_flags(space, &o->range)))
 		return -SEAM_EALLOC;
 	if (o->whole)
 		err = area_remove(space, cursor);
 	else
-		err = shrink(space, cursor, &o->area, o->area.start, o->range.start);
+		err = shrink(space, cursor, o, o->area.start, o->range.start);
 	space->mm.stats.joins++;
 	if (err)
 		return err;
 	index_seek(&space->index, o->next.start, cursor);
-	return area_store(space, cursor, &joined);
+	return area_store(space, cursor, joined);
 }
 
-static int cut(struct seam_space *space, struct cursor *cursor, uint64_t at)
+static noinline_for_stack int cut(struct seam_space *space, struct cursor *cursor, uint64_t at)
 {
 	struct area area;
 
@@ -147,14 +141,18 @@ static int cut(struct seam_space *space, struct cursor *cursor, uint64_t at)
 }
 
 /* The part of the area under the cursor that will be changed, as it is. */
-static void take_range(const struct seam_space *space, const struct cursor *cursor, uint64_t start,
-		       uint64_t end, struct outcome *ret)
+static noinline_for_stack struct outcome *take_range(struct seam_space *space,
+						     const struct cursor *cursor, uint64_t start,
+						     uint64_t end)
 {
-	index_load(&space->index, cursor, &ret->area);
-	ret->range = ret->area;
-	ret->range.start = start;
-	ret->range.end = end;
-	ret->range.pgoff = area_offset_at(space, &ret->area, start);
+	struct outcome *o = &scratch_of(space)->outcome;
+
+	index_load(&space->index, cursor, &o->area);
+	o->range = o->area;
+	o->range.start = start;
+	o->range.end = end;
+	o->range.pgoff = area_offset_at(space, &o->area, start);
+	return o;
 }
 
 static int modify(struct seam_space *space, struct cursor *cursor, struct outcome *o)
@@ -183,35 +181,30 @@ static int modify(struct seam_space *space, struct cursor *cursor, struct outcom
 int modify_range(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
 		 const struct attr *attr)
 {
-	struct outcome o;
+	struct outcome *o = take_range(space, cursor, start, end);
 
-	take_range(space, cursor, start, end, &o);
-	o.range.attr = area_intern(space, attr);
-	if (!o.range.attr)
-		return -SEAM_EALLOC;
-	return modify(space, cursor, &o);
+	o->range.attr = area_intern(space, attr);
+	return o->range.attr ? modify(space, cursor, o) : -SEAM_EALLOC;
 }
 
 int modify_tag(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
 	       uint64_t tag)
 {
-	struct outcome o;
+	struct outcome *o = take_range(space, cursor, start, end);
 
-	take_range(space, cursor, start, end, &o);
-	o.range.tag = tag;
-	return modify(space, cursor, &o);
+	o->range.tag = tag;
+	return modify(space, cursor, o);
 }
 
 int modify_flags(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
 		 uint64_t flags)
 {
-	struct area area;
-	struct attr attr;
+	struct outcome *o = take_range(space, cursor, start, end);
 
-	index_load(&space->index, cursor, &area);
-	attr = *area_attr(space, &area);
-	attr.flags = flags;
-	return modify_range(space, cursor, start, end, &attr);
+	o->attr = *area_attr(space, &o->area);
+	o->attr.flags = flags;
+	o->range.attr = area_intern(space, &o->attr);
+	return o->range.attr ? modify(space, cursor, o) : -SEAM_EALLOC;
 }
 
 int walk_range(struct seam_space *space, uint64_t start, uint64_t end, enum holes holes,

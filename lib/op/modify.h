@@ -9,6 +9,21 @@
 #include "lib/area.h"
 
 /*
+ * What becomes of the range, decided before anything is changed. Above and below the range lie the
+ * rests of its area, or, where it reaches that area's edge, the neighbours:
+ *
+ *	prev | [below  range  above] | next
+ */
+struct outcome {
+	struct area area, range; /* the area as it is; the range as it will be */
+	struct area prev, next;
+	struct area joined, rest; /* what becomes of them, when they join */
+	struct attr attr;	  /* of the range */
+	bool has_prev, has_next;  /* compared with, and they fit */
+	bool whole;		  /* the range is the area, which a join removes */
+};
+
+/*
  * [start, end), which lies within the area under the cursor, gets the attribute set @attr. When it
  * then fits a neighbour, the border between the two moves, or areas vanish; else the area is cut.
  * The cursor ends on the area that holds the range.

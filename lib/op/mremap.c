@@ -6,29 +6,21 @@
  * 5.15 the source was not looked for at all where nothing had to grow or move. The rule
  * mremap_checks tells these apart.
  */
+#include "lib/compiler.h"
 #include "lib/op/fault.h"
 #include "lib/op/join_new.h"
 #include "lib/op/limits.h"
 #include "lib/op/op.h"
 #include "lib/op/placement.h"
+#include "lib/op/remap.h"
 #include "lib/op/unmap.h"
+#include "lib/scratch.h"
 #include "lib/steps/steps.h"
 
 #define CHECKS_SOURCE 1 /* there must be a source (5.16-) */
 #define CHECKS_ALL 2	/* everything is checked before anything is done (6.17-) */
 
 #define NO_GROWTH (SEAM_VM_DONTEXPAND | SEAM_VM_PFNMAP)
-
-struct remap {
-	uint64_t addr, old_len, new_len, new_addr;
-	uint64_t given_up; /* what a shrinking move has cut off already */
-	uint32_t flags;
-	bool given; /* the answer to a search is known: at */
-	uint64_t at;
-	/* the source, once it is found */
-	struct cursor cursor;
-	struct area source;
-};
 
 static bool names_target(const struct remap *remap)
 {
@@ -216,24 +208,26 @@ static bool is_anonymous(const struct seam_space *space, const struct area *area
 }
 
 /* Memory that was never faulted is numbered anew, so that it fits where it comes to lie. */
-static int copy(struct seam_space *space, const struct remap *remap, struct cursor *ret_cursor)
+static noinline_for_stack int copy(struct seam_space *space, const struct remap *remap,
+				   struct cursor *ret_cursor)
 {
-	struct join_new join = { .area = remap->source };
+	struct join_new *join = &scratch_of(space)->join;
 
-	join.area.start = remap->new_addr;
-	join.area.end = remap->new_addr + remap->new_len;
-	join.area.pgoff = area_offset_at(space, &remap->source, remap->addr);
+	join_new_init(join, &remap->source);
+	join->area.start = remap->new_addr;
+	join->area.end = remap->new_addr + remap->new_len;
+	join->area.pgoff = area_offset_at(space, &remap->source, remap->addr);
 	if (is_anonymous(space, &remap->source) && !remap->source.anon)
-		join.area.pgoff = pages_of(space, remap->new_addr);
+		join->area.pgoff = pages_of(space, remap->new_addr);
 	if (remap->flags & SEAM_MREMAP_DONTUNMAP && rule(space, SEAM_RULE_dontunmap_apart))
-		join.apart_from = remap->source.start;
-	join.alone_beside = rule(space, SEAM_RULE_dontunmap_apart) == 1;
-	join_new_decide(space, &join);
-	return join_new_commit(space, &join, ret_cursor);
+		join->apart_from = remap->source.start;
+	join->alone_beside = rule(space, SEAM_RULE_dontunmap_apart) == 1;
+	join_new_decide(space, join);
+	return join_new_commit(space, join, ret_cursor);
 }
 
 /* Without its remap event userfaultfd lets go of what moves (mremap_userfaultfd_prep). */
-static int drop_uffd(struct seam_space *space, struct cursor *cursor)
+static noinline_for_stack int drop_uffd(struct seam_space *space, struct cursor *cursor)
 {
 	struct area area;
 	struct attr attr;
@@ -266,7 +260,8 @@ static int cut_out(struct seam_space *space, struct cursor *cursor, uint64_t sta
  * part of it, and the kernel's count of locked pages did not follow; up to 6.15 the copy was not
  * counted either.
  */
-static int unlock_source(struct seam_space *space, const struct remap *remap, struct cursor *cursor)
+static noinline_for_stack int unlock_source(struct seam_space *space, const struct remap *remap,
+					    struct cursor *cursor)
 {
 	uint64_t uncounted = rule(space, SEAM_RULE_dontunmap_locked) ? 0 : remap->new_len;
 	struct area area;
@@ -289,8 +284,8 @@ static int unlock_source(struct seam_space *space, const struct remap *remap, st
  * Up to 5.14 a copy out of the middle of an accounted area took the area behind it for a rest of
  * the source, and marked it as accounted; not so where the copy had joined its source.
  */
-static int mark_next(struct seam_space *space, const struct remap *remap,
-		     const struct cursor *source)
+static noinline_for_stack int mark_next(struct seam_space *space, const struct remap *remap,
+					const struct cursor *source)
 {
 	struct cursor next = *source;
 	struct area area;
@@ -308,10 +303,10 @@ static int mark_next(struct seam_space *space, const struct remap *remap,
  * The source stays, without its pages: if all of it was copied to an area of its own it is as if
  * never faulted (6.18 dontunmap_complete), and since 7.2 numbered anew.
  */
-static int leave_source(struct seam_space *space, const struct remap *remap)
+static noinline_for_stack int leave_source(struct seam_space *space, const struct remap *remap)
 {
+	struct area *area = &scratch_of(space)->left;
 	struct cursor cursor;
-	struct area area;
 	uint64_t flags;
 	bool joined;
 	int err;
@@ -320,15 +315,15 @@ static int leave_source(struct seam_space *space, const struct remap *remap)
 	err = unlock_source(space, remap, &cursor);
 	if (err)
 		return err;
-	index_load(&space->index, &cursor, &area);
-	flags = area_flags(space, &area);
-	joined = area.start <= remap->new_addr && remap->new_addr < area.end;
-	if (!joined && area.start == remap->addr && area.end == remap->addr + remap->old_len) {
-		area.anon = 0;
-		if (rule(space, SEAM_RULE_dontunmap_apart) && is_anonymous(space, &area))
-			area.pgoff = pages_of(space, area.start);
+	index_load(&space->index, &cursor, area);
+	flags = area_flags(space, area);
+	joined = area->start <= remap->new_addr && remap->new_addr < area->end;
+	if (!joined && area->start == remap->addr && area->end == remap->addr + remap->old_len) {
+		area->anon = 0;
+		if (rule(space, SEAM_RULE_dontunmap_apart) && is_anonymous(space, area))
+			area->pgoff = pages_of(space, area->start);
 	}
-	err = area_store(space, &cursor, &area);
+	err = area_store(space, &cursor, area);
 	if (!err && rule(space, SEAM_RULE_dontunmap_account) && flags & SEAM_VM_ACCOUNT)
 		err = area_set_flags(space, &cursor, flags & ~SEAM_VM_ACCOUNT);
 	return err || joined ? err : mark_next(space, remap, &cursor);
@@ -370,7 +365,7 @@ static int charge(struct seam_space *space, const struct remap *remap)
 }
 
 /* 6.18 move_vma */
-static int move(struct seam_space *space, const struct remap *remap)
+static noinline_for_stack int move(struct seam_space *space, const struct remap *remap)
 {
 	struct cursor cursor;
 	int err;
@@ -397,7 +392,7 @@ static int shrink(struct seam_space *space, const struct remap *remap)
 }
 
 /* A target that is named, or to be found for what stays mapped (6.18 mremap_to). */
-static int move_to(struct seam_space *space, struct remap *remap)
+static noinline_for_stack int move_to(struct seam_space *space, struct remap *remap)
 {
 	bool checked = rule(space, SEAM_RULE_mremap_checks) >= CHECKS_ALL;
 	int err = checked ? check_change(space, remap) : 0;
@@ -442,37 +437,32 @@ static bool moves_among_others(const struct attr *attr)
  * Each area on its own, the gaps between them kept; stops at the first that cannot be moved
  * (6.18 remap_move).
  */
-static int move_several(struct seam_space *space, struct remap *remap)
+static noinline_for_stack int move_several(struct seam_space *space, struct remap *remap)
 {
-	uint64_t start = remap->addr, end = start + remap->old_len, target = remap->new_addr;
+	const uint64_t start = remap->addr, end = start + remap->old_len, target = remap->new_addr;
+	struct area *area = &remap->source;
 	uint64_t at = start;
-	struct cursor cursor;
-	struct area area;
 	int err;
 
-	if (!area_seek(space, start, &cursor, &area))
+	if (!area_seek(space, start, &remap->cursor, area))
 		return -SEAM_EFAULT;
-	if (area.start > start)
+	if (area->start > start)
 		return -SEAM_EFAULT;
 	do {
-		struct remap part = *remap;
-
-		part.addr = area.start > start ? area.start : start;
-		part.old_len = (area.end < end ? area.end : end) - part.addr;
-		part.new_len = part.old_len;
-		part.new_addr = target + (part.addr - start);
-		if (!moves_among_others(area_attr(space, &area)) && (at != start || area.end < end))
+		remap->addr = area->start > start ? area->start : start;
+		remap->old_len = (area->end < end ? area->end : end) - remap->addr;
+		remap->new_len = remap->old_len;
+		remap->new_addr = target + (remap->addr - start);
+		if (!moves_among_others(area_attr(space, area)) && (at != start || area->end < end))
 			return -SEAM_EFAULT;
-		at = area.end;
-		err = check_source(space, &part);
+		at = area->end;
+		err = check_source(space, remap);
 		if (!err)
-			err = move_to(space, &part);
+			err = move_to(space, remap);
 		if (err)
 			return err;
-		if (at >= end || !index_seek(&space->index, at, &cursor))
-			break;
-		index_load(&space->index, &cursor, &area);
-	} while (area.start < end);
+	} while (at < end && area_seek(space, at, &remap->cursor, area) && area->start < end);
+	remap->new_addr = target;
 	return 0;
 }
 
@@ -483,27 +473,29 @@ static int move_several(struct seam_space *space, struct remap *remap)
  */
 static int grow_in_place(struct seam_space *space, const struct remap *remap)
 {
-	struct join_new join = { .area = remap->source, .extends = true };
+	struct join_new *join = &scratch_of(space)->join;
 	struct cursor cursor;
 	int err = charge(space, remap);
 
 	if (err)
 		return err;
-	join.area.start = remap->source.end;
-	join.area.end = remap->source.end + growth(remap);
-	join.area.pgoff = area_offset_at(space, &remap->source, remap->source.end);
+	join_new_init(join, &remap->source);
+	join->extends = true;
+	join->area.start = remap->source.end;
+	join->area.end = remap->source.end + growth(remap);
+	join->area.pgoff = area_offset_at(space, &remap->source, remap->source.end);
 	if (!rule(space, SEAM_RULE_grow_join)) {
-		join.area.start = remap->source.start;
-		join.area.pgoff = remap->source.pgoff;
+		join->area.start = remap->source.start;
+		join->area.pgoff = remap->source.pgoff;
 		cursor = remap->cursor;
-		return area_store(space, &cursor, &join.area);
+		return area_store(space, &cursor, &join->area);
 	}
-	join_new_decide(space, &join);
-	if (!join.joins_left) {
-		commit_release(space, commit_of(space, &join.area));
+	join_new_decide(space, join);
+	if (!join->joins_left) {
+		commit_release(space, commit_of(space, &join->area));
 		return -SEAM_ENOMEM;
 	}
-	return join_new_commit(space, &join, &cursor);
+	return join_new_commit(space, join, &cursor);
 }
 
 /* 6.18 vrm_can_expand_in_place: no gap below a stack is asked for */
@@ -537,7 +529,7 @@ static int populate_growth(struct seam_space *space, const struct remap *remap)
 }
 
 /* No target is named: the memory stays where it is if it can (6.18 mremap_at). */
-static int resize(struct seam_space *space, struct remap *remap)
+static noinline_for_stack int resize(struct seam_space *space, struct remap *remap)
 {
 	int err;
 
@@ -555,7 +547,13 @@ static int resize(struct seam_space *space, struct remap *remap)
 int linux_mremap(struct seam_space *space, const struct seam_mremap *args, uint64_t *ret_addr)
 {
 	unsigned int checks = rule(space, SEAM_RULE_mremap_checks);
-	struct remap remap = {
+	struct remap *remap = &scratch_of(space)->remap;
+	bool several;
+	int err = check_arguments(space, args);
+
+	if (err)
+		return err;
+	*remap = (struct remap) {
 		.addr = args->old_addr,
 		.old_len = page_up(space, args->old_len),
 		.new_len = page_up(space, args->new_len),
@@ -564,29 +562,25 @@ int linux_mremap(struct seam_space *space, const struct seam_mremap *args, uint6
 		.given = args->place,
 		.at = args->at,
 	};
-	bool several = rule(space, SEAM_RULE_mremap_many) && remap.flags & SEAM_MREMAP_FIXED &&
-		       remap.old_len == remap.new_len;
-	int err = check_arguments(space, args);
-
-	if (err)
-		return err;
+	several = rule(space, SEAM_RULE_mremap_many) && remap->flags & SEAM_MREMAP_FIXED &&
+		  remap->old_len == remap->new_len;
 	if (checks < CHECKS_ALL && checks >= CHECKS_SOURCE)
-		err = check_source(space, &remap);
-	if (!err && names_target(&remap))
-		err = check_target(space, &remap);
-	if (!err && !has_room_early(space, &remap))
+		err = check_source(space, remap);
+	if (!err && names_target(remap))
+		err = check_target(space, remap);
+	if (!err && !has_room_early(space, remap))
 		err = -SEAM_ENOMEM;
 	if (!err && checks >= CHECKS_ALL && !several)
-		err = check_source(space, &remap);
+		err = check_source(space, remap);
 	if (err)
 		return err;
 	if (several)
-		err = move_several(space, &remap);
+		err = move_several(space, remap);
 	else
-		err = names_target(&remap) ? move_to(space, &remap) : resize(space, &remap);
+		err = names_target(remap) ? move_to(space, remap) : resize(space, remap);
 	if (!err)
-		err = populate_growth(space, &remap);
+		err = populate_growth(space, remap);
 	if (!err)
-		*ret_addr = remap.new_addr;
+		*ret_addr = remap->new_addr;
 	return err;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/compiler.h"
 #include "lib/op/limits.h"
 #include "lib/op/op.h"
 #include "lib/op/unmap.h"
+#include "lib/scratch.h"
 #include "lib/steps/steps.h"
 
 static bool sealed(const struct seam_space *space, const struct area *area)
@@ -52,30 +54,35 @@ static int check_area(const struct seam_space *space, struct unmap *unmap, const
 	return 0;
 }
 
+/* What is known of the range up to the first area that cannot be taken out. */
+static noinline_for_stack int look_through(struct seam_space *space, struct unmap *unmap)
+{
+	struct cursor cursor;
+	struct area area;
+	int err = 0;
+
+	steps_find(space, unmap->start);
+	unmap->found = index_seek(&space->index, unmap->start, &unmap->at);
+	cursor = unmap->at;
+	for (bool more = unmap->found; more && !err; more = index_next(&space->index, &cursor)) {
+		index_load(&space->index, &cursor, &area);
+		if (area.start >= unmap->end)
+			break;
+		err = check_area(space, unmap, &area);
+	}
+	return err;
+}
+
 int unmap_check(struct seam_space *space, uint64_t start, uint64_t end, struct unmap *ret_unmap)
 {
-	struct unmap unmap = { .start = start, .end = end };
-	struct cursor cursor;
-	bool more;
+	int err;
 
-	steps_find(space, start);
-	unmap.found = index_seek(&space->index, start, &unmap.at);
-	cursor = unmap.at;
-	for (more = unmap.found; more; more = index_next(&space->index, &cursor)) {
-		struct area area;
-		int err;
-
-		index_load(&space->index, &cursor, &area);
-		if (area.start >= end)
-			break;
-		err = check_area(space, &unmap, &area);
-		if (err) {
-			unmap.cuts_tail = false;
-			return unmap_leave_cuts(space, &unmap) ? -SEAM_EALLOC : err;
-		}
-	}
-	*ret_unmap = unmap;
-	return 0;
+	*ret_unmap = (struct unmap) { .start = start, .end = end };
+	err = look_through(space, ret_unmap);
+	if (!err)
+		return 0;
+	ret_unmap->cuts_tail = false;
+	return unmap_leave_cuts(space, ret_unmap) ? -SEAM_EALLOC : err;
 }
 
 int unmap_leave_cuts(struct seam_space *space, struct unmap *unmap)
@@ -100,35 +107,37 @@ int unmap_leave_cuts(struct seam_space *space, struct unmap *unmap)
  */
 static int take_head(struct seam_space *space, const struct unmap *unmap, struct cursor *cursor)
 {
-	struct area lower, upper;
+	struct area *area = &scratch_of(space)->cut;
+	uint64_t end;
 	int err;
 
-	index_load(&space->index, cursor, &lower);
-	upper = lower;
-	lower.end = unmap->start;
-	err = area_store(space, cursor, &lower);
+	index_load(&space->index, cursor, area);
+	end = area->end;
+	area->end = unmap->start;
+	err = area_store(space, cursor, area);
 	if (err)
 		return err;
 	space->mm.stats.splits++;
 	index_step(&space->index, cursor);
-	if (upper.end <= unmap->end)
+	if (end <= unmap->end)
 		return 0;
-	upper.pgoff = area_offset_at(space, &upper, unmap->end);
-	upper.start = unmap->end;
+	area->pgoff = area_offset_at(space, area, unmap->end);
+	area->start = unmap->end;
+	area->end = end;
 	space->mm.stats.splits++;
-	return area_insert_at(space, cursor, &upper);
+	return area_insert_at(space, cursor, area);
 }
 
 /* [start [area	end    ) ->	     [area) */
 static int take_tail(struct seam_space *space, const struct unmap *unmap, struct cursor *cursor)
 {
-	struct area area;
+	struct area *area = &scratch_of(space)->cut;
 
-	index_load(&space->index, cursor, &area);
-	area.pgoff = area_offset_at(space, &area, unmap->end);
-	area.start = unmap->end;
+	index_load(&space->index, cursor, area);
+	area->pgoff = area_offset_at(space, area, unmap->end);
+	area->start = unmap->end;
 	space->mm.stats.splits++;
-	return area_store(space, cursor, &area);
+	return area_store(space, cursor, area);
 }
 
 int unmap_carry_out(struct seam_space *space, struct unmap *unmap)
@@ -153,12 +162,12 @@ int unmap_carry_out(struct seam_space *space, struct unmap *unmap)
 
 int unmap_range(struct seam_space *space, uint64_t start, uint64_t end)
 {
-	struct unmap unmap;
-	int err = unmap_check(space, start, end, &unmap);
+	struct unmap *unmap = &scratch_of(space)->unmap;
+	int err = unmap_check(space, start, end, unmap);
 
-	if (err || !unmap.pages)
+	if (err || !unmap->pages)
 		return err;
-	return unmap_carry_out(space, &unmap);
+	return unmap_carry_out(space, unmap);
 }
 
 int linux_munmap(struct seam_space *space, uint64_t addr, uint64_t len)

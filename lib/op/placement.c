@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "lib/op/placement.h"
 
+#include "lib/compiler.h"
 #include "lib/steps/steps.h"
 
 #define LOW_BEGIN UINT64_C(0x40000000) /* MAP_32BIT searches from here ... */
@@ -83,8 +84,9 @@ static uint64_t lowest_allowed(const struct seam_space *space, uint64_t lo)
  * At the top of the highest gap in [lo, hi) that holds @len and, with @align, room to align.
  * Source: 6.18 mm/vma.c unmapped_area_topdown.
  */
-static bool search_down(const struct seam_space *space, uint64_t len, uint64_t align, uint64_t lo,
-			uint64_t hi, struct place_found *ret_found)
+static noinline_for_stack bool search_down(const struct seam_space *space, uint64_t len,
+					   uint64_t align, uint64_t lo, uint64_t hi,
+					   struct place_found *ret_found)
 {
 	uint64_t room = len + (align ? align - page_size(space) : 0);
 	struct gap gap;
@@ -108,8 +110,9 @@ static bool search_down(const struct seam_space *space, uint64_t len, uint64_t a
 }
 
 /* At the bottom of the lowest gap (6.18 mm/vma.c unmapped_area). */
-static bool search_up(const struct seam_space *space, uint64_t len, uint64_t align, uint64_t lo,
-		      uint64_t hi, struct place_found *ret_found)
+static noinline_for_stack bool search_up(const struct seam_space *space, uint64_t len,
+					 uint64_t align, uint64_t lo, uint64_t hi,
+					 struct place_found *ret_found)
 {
 	uint64_t room = len + (align ? align - page_size(space) : 0);
 	struct gap gap;

@@ -3,7 +3,9 @@
  * Since 4.0 this is a mapping anew of the same file, over a range that one run of equal areas of it
  * covers (6.18 mm/mmap.c remap_file_pages).
  */
+#include "lib/compiler.h"
 #include "lib/op/op.h"
+#include "lib/scratch.h"
 
 /* Whether areas of the same file and flags reach from @first to @end without a hole. */
 static bool covered(const struct seam_space *space, struct cursor cursor, const struct area *first,
@@ -47,29 +49,45 @@ static struct seam_file file_behind(const struct attr *attr)
 	return file;
 }
 
+/* The call that maps [start, end) anew. -SEAM_EINVAL: no such memory covers it */
+static noinline_for_stack int describe(struct seam_space *space, uint64_t start, uint64_t end,
+				       struct mapped_anew *ret)
+{
+	struct cursor cursor;
+	struct area area;
+	uint64_t had;
+
+	if (!area_seek(space, start, &cursor, &area))
+		return -SEAM_EINVAL;
+	had = area_flags(space, &area);
+	if (area.start > start || !(had & SEAM_VM_SHARED) || !covered(space, cursor, &area, end))
+		return -SEAM_EINVAL;
+	ret->file = file_behind(area_attr(space, &area));
+	ret->mmap = (struct seam_mmap) {
+		.addr = start,
+		.len = end - start,
+		.file = &ret->file,
+		.tag = area.tag,
+		.prot = (uint32_t)(had & SEAM_VM_RWX),
+		.flags = had & SEAM_VM_LOCKED ? SEAM_MAP_LOCKED : 0,
+	};
+	return 0;
+}
+
 int linux_remap_file_pages(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t prot,
 			   uint64_t pgoff, uint32_t flags)
 {
 	uint64_t start = page_down(space, addr), size = page_down(space, len), at;
-	struct seam_mmap args = { .addr = start, .len = size, .pgoff = pgoff };
-	struct cursor cursor;
-	struct seam_file file;
-	struct area area;
-	uint64_t had;
+	struct mapped_anew *anew = &scratch_of(space)->anew;
+	int err;
 
 	if (prot || start + size <= start || pgoff + pages_of(space, size) < pgoff)
 		return -SEAM_EINVAL;
-	if (!area_seek(space, start, &cursor, &area))
-		return -SEAM_EINVAL;
-	had = area_flags(space, &area);
-	if (area.start > start || !(had & SEAM_VM_SHARED) ||
-	    !covered(space, cursor, &area, start + size))
-		return -SEAM_EINVAL;
-	file = file_behind(area_attr(space, &area));
-	args.file = &file;
-	args.tag = area.tag;
-	args.prot = (uint32_t)(had & SEAM_VM_RWX);
-	args.flags = SEAM_MAP_SHARED | SEAM_MAP_FIXED | SEAM_MAP_POPULATE |
-		     (flags & SEAM_MAP_NONBLOCK) | (had & SEAM_VM_LOCKED ? SEAM_MAP_LOCKED : 0);
-	return linux_mmap(space, &args, &at);
+	err = describe(space, start, start + size, anew);
+	if (err)
+		return err;
+	anew->mmap.pgoff = pgoff;
+	anew->mmap.flags |= SEAM_MAP_SHARED | SEAM_MAP_FIXED | SEAM_MAP_POPULATE |
+			    (flags & SEAM_MAP_NONBLOCK);
+	return linux_mmap(space, &anew->mmap, &at);
 }

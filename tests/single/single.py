@@ -20,7 +20,7 @@ FREE = ['-std=gnu11', '-ffreestanding', '-nostdlib', '-fno-stack-protector', '-f
         '-I' + HEADERS]
 MEM = {'memcpy', 'memmove', 'memset', 'memcmp'}
 SIZES = {'linux_6_18': 64 << 10}  # code and constants, -Os
-MOST_STACK = 2560  # bytes from a public call down, hooks and the allocator not counted
+MOST_STACK = 1024  # bytes from a public call down, hooks and the allocator not counted
 UNITS = ('brk', 'fork', 'granule', 'mmap', 'munmap', 'payload', 'plain', 'vectors')
 
 folder = tempfile.TemporaryDirectory()
@@ -80,7 +80,7 @@ for policy, most in SIZES.items():
 
 
 # Calls through pointers: what a public call finds in its policy, and what walk_range is given to call.
-VISITS = {'mprotect': 'change', 'madvise': 'advise', 'mlock': 'change', 'munlock': 'change', 'mseal': 'seal',
+VISITS = {'mprotect': 'change', 'madvise': 'advise', 'mlock': 'lock', 'munlock': 'lock', 'mseal': 'seal',
           'mbind': 'bind', 'set_name': 'name', 'set_tag': 'tag', 'uffd_register': 'register',
           'uffd_unregister': 'unregister'}
 
@@ -97,34 +97,31 @@ def deepest(path):
         edges.setdefault(name.search(source)[0], set()).add(name.search(target)[0])
     called = set().union(*edges.values())
     pointed = {f for f in sizes if f not in called and not f.startswith('seam_')}
+    recursions, on_path = set(), set()
 
-    def from_root(root):
-        call = root[len('seam_space_'):]
+    def through_pointer(function, call):
+        if function.startswith('walk_range'):
+            return {f for f in pointed if f.endswith('_part')
+                    and f == VISITS.get(call, f[:-len('_part')]) + '_part'}
+        if not function.startswith('seam_space_'):
+            return set()  # the allocator, the hook, payloads
+        return {f for f in pointed if re.match('(linux|old)_', f)
+                and (call in ('ask', 'call', 'apply') or f.split('_', 1)[1] == call)}
 
-        def through_pointer(function):
-            if function.startswith('walk_range'):
-                return {f for f in pointed if f.endswith('_part')
-                        and f == VISITS.get(call, f[:-len('_part')]) + '_part'}
-            if not function.startswith('seam_space_'):
-                return set()  # the allocator, the hook, payloads
-            return {f for f in pointed if re.match('(linux|old)_', f)
-                    and (call in ('ask', 'call', 'apply') or f.split('_', 1)[1] == call)}
-
-        @functools.cache
-        def down(function):
-            if function in on_path:
-                recursions.add(function)
-                return 0, ()
-            on_path.add(function)
-            targets = edges.get(function, set())
-            targets = targets | through_pointer(function) if '__indirect_call' in targets else targets
-            below = max((down(f) for f in targets if f in sizes), default=(0, ()))
-            on_path.discard(function)
-            return below[0] + sizes[function], (function, *below[1])
-        on_path = set()
-        return down(root)
-    recursions = set()
-    best = max(from_root(root) for root in sizes if root.startswith('seam_'))
+    @functools.cache
+    def down(function, call):
+        if function in on_path:
+            recursions.add(function)
+            return 0, ()
+        is_call = re.fullmatch(r'(?:seam_space|linux|old)_(\w+)', function)
+        call = is_call[1] if is_call else call
+        on_path.add(function)
+        targets = edges.get(function, set())
+        targets = targets | through_pointer(function, call) if '__indirect_call' in targets else targets
+        below = max((down(f, call) for f in targets if f in sizes), default=(0, ()))
+        on_path.discard(function)
+        return below[0] + sizes[function], (function, *below[1])
+    best = max(down(root, '') for root in sizes if root.startswith('seam_'))
     return (*best, recursions)
 
 

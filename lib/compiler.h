@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef LIB_COMPILER_H
+#define LIB_COMPILER_H
+
+/* Has a frame of its own, which is gone when its caller goes deeper elsewhere. */
+#define noinline_for_stack __attribute__((noinline))
+
+#endif
