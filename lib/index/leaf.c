@@ -125,7 +125,7 @@ static void move_slots(struct leaf *leaf, unsigned int to, unsigned int slot, un
 
 #ifdef SEARCH_X86
 /* The same in whole registers: where the slots are differs from call to call, branches would not do. */
-TARGET_AVX512 static void move_slots_avx512(struct leaf *leaf, unsigned int to, unsigned int slot,
+static TARGET_AVX512 void move_slots_avx512(struct leaf *leaf, unsigned int to, unsigned int slot,
 					    unsigned int nr)
 {
 	/* the slots that get another one's contents, and how far below it stands */
