@@ -45,7 +45,8 @@ SEAM_EXPORT const char *seam_space_check(const struct seam_space *space)
 		attr_refs += space->attrs.slots[id].refs;
 	if (attr_refs != nr)
 		return "attribute sets are counted wrongly";
-	if (space->attrs.recent && !space->attrs.slots[space->attrs.recent].refs)
+	/* an ask keeps the sets of what it would make */
+	if (!space->pending && space->attrs.recent && !space->attrs.slots[space->attrs.recent].refs)
 		return "the attribute set asked for last is one that no area has";
 	if (totals.total_pages != space->mm.totals.total_pages ||
 	    totals.locked_pages != space->mm.totals.locked_pages ||
