@@ -4,11 +4,11 @@
 import json
 import mmap
 import os
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+import running  # noqa: E402
 from tap import done, ok  # noqa: E402
 
 SEAM = os.path.realpath(sys.argv[1])
@@ -18,7 +18,7 @@ OPS = ['fork', 'exit', 'exec', 'munmap', 'maps', 'smaps', 'bpf']
 
 def seam(*args, **changes):
     env = {k: v for k, v in {**os.environ, **changes}.items() if v is not None}
-    return subprocess.run([SEAM, *args], capture_output=True, text=True, timeout=100, env=env)
+    return running.run(SEAM, *args, env=env)
 
 
 def integer(value):

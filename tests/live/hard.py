@@ -18,6 +18,7 @@ import termios
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+import running  # noqa: E402
 from tap import done, ok, skip  # noqa: E402
 
 SEAM, HARD = map(os.path.realpath, sys.argv[1:3])
@@ -48,8 +49,7 @@ class Hard:
 
 
 def seam(*args, **keywords):
-    return subprocess.run([NOBODY_SEAM, *args], capture_output=True, text=True, timeout=60,
-                          **keywords)
+    return running.run(NOBODY_SEAM, *args, **keywords)
 
 
 def show(*args, **keywords):

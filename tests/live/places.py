@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+from running import run  # noqa: E402
 from tap import done, is_root, ok, skip  # noqa: E402
 
 SEAM, HARD = map(os.path.realpath, sys.argv[1:3])
@@ -22,10 +23,6 @@ scratch = tempfile.mkdtemp()
 os.chmod(scratch, 0o755)
 # The build folder may be closed to others.
 SEAM, HARD = (shutil.copy(path, scratch) for path in (SEAM, HARD))
-
-
-def run(*command):
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
 def works(*command):

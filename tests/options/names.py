@@ -12,6 +12,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+import running  # noqa: E402
 from tap import done, ok, skip  # noqa: E402
 
 SEAM = os.path.realpath(sys.argv[1])
@@ -29,8 +30,7 @@ CONTROL = re.compile(b'[\\0-\\x08\\x0b-\\x1f\\x7f]|\\xc2[\\x80-\\x9f]')
 
 
 def seam(*args, **keywords):
-    return subprocess.run([SEAM, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
-                          **keywords)
+    return running.run(SEAM, *args, text=False, **keywords)
 
 
 def plain(what, run, where, shown=SHOWN):

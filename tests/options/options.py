@@ -3,10 +3,10 @@
 """options.py SEAM: every verb reads its options alike, as its help lists them, and refuses in the same words."""
 import os
 import re
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+import running  # noqa: E402
 from tap import done, ok  # noqa: E402
 
 SEAM = os.path.realpath(sys.argv[1])
@@ -16,7 +16,7 @@ FILE = {'replay', 'report', 'show', 'why', 'verify'}
 
 
 def seam(*words):
-    return subprocess.run([SEAM, *words], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+    return running.run(SEAM, *words)
 
 
 def refused(verb, words, said, what):

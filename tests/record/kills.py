@@ -12,6 +12,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+from running import is_traced, state_of, wait_until  # noqa: E402
 from tap import done, ok, skip  # noqa: E402
 
 SEAM, SUBJECT = map(os.path.realpath, sys.argv[1:3])
@@ -23,26 +24,13 @@ os.chdir(scratch)
 DATA, OUT = os.path.join(scratch, 'recording'), os.path.join(scratch, 'out')
 
 
-def wait_until(condition):
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        if condition():
-            return True
-        time.sleep(0.005)
-    return False
-
-
 def out():
     with open(OUT) as f:
         return f.read()
 
 
 def is_alive(pid):
-    try:
-        with open(f'/proc/{pid}/stat') as f:
-            return f.read().rpartition(') ')[2][0] not in 'ZX'
-    except OSError:
-        return False
+    return state_of(pid) not in 'ZX'
 
 
 def children_of(pid):
@@ -51,14 +39,6 @@ def children_of(pid):
             return [int(word) for word in f.read().split()]
     except OSError:
         return []
-
-
-def is_traced(pid):
-    try:
-        with open(f'/proc/{pid}/status') as f:
-            return 'TracerPid:\t0\n' not in f.read()
-    except OSError:
-        return False
 
 
 def replayed():

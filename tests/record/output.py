@@ -5,12 +5,12 @@ import json
 import os
 import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+from running import run  # noqa: E402
 from tap import done, is_root, ok, skip  # noqa: E402
 
 SEAM = os.path.realpath(sys.argv[1])
@@ -18,11 +18,6 @@ NOBODY = 65534
 scratch = tempfile.mkdtemp()
 os.chmod(scratch, 0o755)
 os.chdir(scratch)
-
-
-def run(*words, **keywords):
-    keywords = {'stdin': subprocess.DEVNULL, 'capture_output': True, 'text': True, 'timeout': 120} | keywords
-    return subprocess.run(words, **keywords)
 
 
 def record(output, *program, **keywords):

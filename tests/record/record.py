@@ -16,6 +16,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+from running import is_traced, run, state_of, wait_until  # noqa: E402
 from tap import done, is_root, ok, skip  # noqa: E402
 
 SEAM, SUBJECT, CUTS = map(os.path.realpath, sys.argv[1:4])
@@ -26,11 +27,6 @@ scratch = tempfile.mkdtemp()
 os.chmod(scratch, 0o777)
 os.chdir(scratch)
 DATA = os.path.join(scratch, 'recording')
-
-
-def run(*words, **keywords):
-    keywords = {'stdin': subprocess.DEVNULL, 'capture_output': True, 'text': True, 'timeout': 120} | keywords
-    return subprocess.run(words, **keywords)
 
 
 def record(*program, options=(), **keywords):
@@ -258,19 +254,6 @@ out, err = seam.communicate(timeout=30)
 ok((out, seam.returncode) == ('caught\n', 21), 'an interrupt from the terminal comes once', out, seam.returncode)
 
 
-def state_of(pid):
-    with open(f'/proc/{pid}/stat') as f:
-        return f.read().rpartition(') ')[2][0]
-
-
-def wait_until(condition):
-    for _ in range(500):
-        if condition():
-            return True
-        time.sleep(0.01)
-    return False
-
-
 def child_of(pid):
     with open(f'/proc/{pid}/task/{pid}/children') as f:
         return int(f.read().split()[0])
@@ -301,10 +284,6 @@ for mode, options in MODES.items():
     os.kill(pid, signal.SIGCONT)
     out, err = seam.communicate(timeout=60)
     ok(stopped in 'tT' and seam.returncode == 11 and out.endswith('loop done\n'), f'and goes on ({mode})', stopped, out)
-
-def is_traced(pid):
-    with open(f'/proc/{pid}/status') as f:
-        return 'TracerPid:\t0\n' not in f.read()
 
 
 # A process that runs already: whose memory shares an anon_vma is known with BPF, else only by what calls do to it

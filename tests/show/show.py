@@ -5,11 +5,11 @@ of 2001, options, and what is refused."""
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+import running  # noqa: E402
 from tap import done, ok  # noqa: E402
 
 SEAM = os.path.realpath(sys.argv[1])
@@ -20,7 +20,7 @@ SILENT = {'rd', 'wr', 'ex', 'sh', 'sd', 'gu'}
 
 
 def seam(*args, **keywords):
-    return subprocess.run([SEAM, *args], capture_output=True, text=True, timeout=60, **keywords)
+    return running.run(SEAM, *args, **keywords)
 
 
 def report(*args, **keywords):

@@ -13,6 +13,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+from running import state_of, wait_until  # noqa: E402
 from tap import done, is_root, ok, skip  # noqa: E402
 
 SEAM, ACTOR = map(os.path.realpath, sys.argv[1:3])
@@ -128,22 +129,9 @@ def start(*program, options=()):
     return seam, int(seam.stdout.readline().split()[1])
 
 
-def state_of(pid):
-    with open(f'/proc/{pid}/stat') as f:
-        return f.read().rpartition(') ')[2][0]
-
-
-def wait_for_state(pid, states):
-    for _ in range(500):
-        if state_of(pid) in states:
-            return True
-        time.sleep(0.01)
-    return False
-
-
 for options in ((), ('--sample',)):
     seam, pid = start(ACTOR, 'stops', str(int(signal.SIGSTOP)), options=options)
-    ok(wait_for_state(pid, 'Tt'), 'a stop stops')
+    ok(wait_until(lambda: state_of(pid) in 'Tt'), 'a stop stops')
     time.sleep(0.1)
     ok(state_of(pid) in 'Tt', 'and stays stopped')
     os.kill(pid, signal.SIGCONT)
@@ -151,7 +139,7 @@ for options in ((), ('--sample',)):
     ok(output == 'goes on\n' and seam.returncode == 3, 'until it is continued', output)
 
     seam, pid = start(ACTOR, 'waits-for', str(int(signal.SIGTERM)), options=options)
-    wait_for_state(pid, 'S')
+    wait_until(lambda: state_of(pid) == 'S')
     seam.send_signal(signal.SIGTERM)
     output, _ = seam.communicate(timeout=20)
     ok(output == 'signal\n' and seam.returncode == 4, 'a signal to seam is passed on', output)
@@ -218,7 +206,7 @@ for options in ((), ('--sample',)):
 # Without seam the program goes on
 for options in ((), ('--sample',)):
     seam, pid = start(ACTOR, 'waits-for', str(int(signal.SIGTERM)), options=options)
-    wait_for_state(pid, 'S')
+    wait_until(lambda: state_of(pid) == 'S')
     seam.kill()
     seam.wait()
     os.kill(pid, signal.SIGTERM)

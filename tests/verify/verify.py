@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+import running  # noqa: E402
 from tap import done, ok, skip  # noqa: E402
 
 SEAM, CORPUS = map(os.path.realpath, sys.argv[1:3])
@@ -18,7 +19,7 @@ scratch = tempfile.mkdtemp()
 
 
 def verify(*options):
-    return subprocess.run([SEAM, 'verify', *options], capture_output=True, text=True, timeout=240)
+    return running.run(SEAM, 'verify', *options, timeout=240)
 
 
 def report(*options):
