@@ -289,6 +289,20 @@ void anon_sweep(struct family *family)
 			forget(family, id);
 }
 
+uint64_t anon_holds(const struct family *family)
+{
+	uint64_t nr = 0;
+
+	for (uint32_t id = 1; id < family->nr; id++) {
+		const struct anon_branch *branch =
+			family->links[id].refs ? anon_branch_of(family, id) : NULL;
+
+		if (branch)
+			nr += (branch->up != 0) + (branch->vma != id);
+	}
+	return nr;
+}
+
 void anon_recount_begin(struct family *family)
 {
 	family->room = (uint32_t)(table_bytes(family->links) / sizeof(*family->links));

@@ -48,6 +48,7 @@ struct family {
 	bool shared;		    /* readers look at links beside the writer */
 	size_t reused;		    /* how often a link was given another meaning */
 	struct seam_space *members; /* the spaces, by their next_in_family */
+	struct seam_space *in_hand; /* one that is being made or ended; else NULL */
 	struct anon_link *links;    /* [0] unused */
 	uint32_t nr, room;
 	uint32_t free_links, idle_links;
@@ -122,6 +123,9 @@ void anon_hold(struct family *family, uint32_t link);
 void anon_drop(struct family *family, uint32_t link);
 /* Forgets the links that no area has. At the end of a call. */
 void anon_sweep(struct family *family);
+
+/* All that holds a link beside areas and what is adopted: the links below, in a chain. */
+uint64_t anon_holds(const struct family *family);
 
 /* After a fork in mid-call: begin, anon_recount for each area of each space, end. */
 void anon_recount_begin(struct family *family);

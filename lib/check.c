@@ -21,6 +21,27 @@ static const char *check_area(const struct seam_space *space, const struct area 
 	return NULL;
 }
 
+/* Each area and each adopted number of each space holds a link, and links hold links. */
+static bool identities_right(const struct family *family)
+{
+	uint64_t held = anon_holds(family), counted = 0, spaces = 0;
+
+	for (const struct seam_space *member = family->members; member;
+	     member = member->next_in_family) {
+		struct cursor cursor;
+		struct area area;
+
+		spaces++;
+		for_each_area(member, 0, &cursor, &area)
+			held += area.anon != 0;
+		for (uint32_t i = 0; i < member->adopted_room; i++)
+			held += member->adopted[i].link != 0;
+	}
+	for (uint32_t id = 1; id < family->nr; id++)
+		counted += family->links[id].refs;
+	return held == counted && spaces == family->spaces;
+}
+
 SEAM_EXPORT const char *seam_space_check(const struct seam_space *space)
 {
 	struct seam_totals totals = { 0 };
@@ -45,6 +66,8 @@ SEAM_EXPORT const char *seam_space_check(const struct seam_space *space)
 		attr_refs += space->attrs.slots[id].refs;
 	if (attr_refs != nr)
 		return "attribute sets are counted wrongly";
+	if (!space->pending && !identities_right(space->family))
+		return "anon_vmas are counted wrongly";
 	/* an ask keeps the sets of what it would make */
 	if (!space->pending && space->attrs.recent && !space->attrs.slots[space->attrs.recent].refs)
 		return "the attribute set asked for last is one that no area has";

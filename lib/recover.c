@@ -24,6 +24,17 @@ static void recount_anons(const struct seam_space *space)
 		anon_recount(space->family, space->adopted[i].link);
 }
 
+/* A member that was being made nobody has yet, and one that was being ended nobody has any more. */
+static void drop_in_hand(struct family *family)
+{
+	family->spaces = 0;
+	space_unlink(family, family->in_hand);
+	for (const struct seam_space *member = family->members; member;
+	     member = member->next_in_family)
+		family->spaces++;
+	family->in_hand = NULL;
+}
+
 static void recover_family(struct family *family)
 {
 	anon_recount_begin(family);
@@ -69,6 +80,10 @@ SEAM_EXPORT int seam_space_after_fork(struct seam_space *space)
 
 	if (!space->history)
 		return -SEAM_EINVAL;
+	if (space->family->in_hand) {
+		drop_in_hand(space->family);
+		recover_family(space->family);
+	}
 	if (!space->changing)
 		return 0;
 	/* readers see it already: only the tidying up was left */

@@ -9,6 +9,7 @@
 #include "lib/memory.h"
 #include "lib/payload.h"
 #include "lib/scratch.h"
+#include "lib/shared.h"
 #include "lib/steps/steps.h"
 #include "lib/table.h"
 
@@ -101,17 +102,37 @@ void space_join_family(struct seam_space *space, struct family *family)
 {
 	space->family = family;
 	space->next_in_family = family->members;
-	family->members = space;
+	WRITE_RELEASE(family->members, space);
+}
+
+/*
+ * From here on, until NULL, the child of a fork(2) finds a member half made or half ended
+ * (seam_space_after_fork).
+ */
+static void family_take_in_hand(struct family *family, struct seam_space *space)
+{
+	WRITE_RELEASE(family->in_hand, space);
+}
+
+void space_unlink(struct family *family, const struct seam_space *space)
+{
+	struct seam_space **link = &family->members;
+
+	while (*link && *link != space)
+		link = &(*link)->next_in_family;
+	if (*link)
+		WRITE_RELEASE(*link, space->next_in_family);
 }
 
 static void leave_family(struct seam_space *space)
 {
-	struct seam_space **link = &space->family->members;
+	struct family *family = space->family;
+	bool last = family->spaces == 1;
 
-	while (*link != space)
-		link = &(*link)->next_in_family;
-	*link = space->next_in_family;
-	family_drop(space->family);
+	space_unlink(family, space);
+	family_drop(family);
+	if (!last)
+		family_take_in_hand(family, NULL);
 }
 
 int space_init_readers(struct seam_space *space)
@@ -199,8 +220,10 @@ SEAM_EXPORT void seam_space_destroy(struct seam_space *space)
 		return;
 	alloc = space->alloc;
 	payload_release_all(space);
-	if (space->family && space->family->spaces > 1)
+	if (space->family && space->family->spaces > 1) {
+		family_take_in_hand(space->family, space);
 		drop_identities(space);
+	}
 	if (space->family)
 		leave_family(space);
 	steps_free(space);
@@ -221,7 +244,7 @@ struct seam_space *space_like(const struct seam_space *from)
 	if (!space)
 		return NULL;
 	*space = *from;
-	index_init_like(&space->index, &space->alloc, &from->index);
+	index_init(&space->index, &space->alloc, space->page_shift);
 	space->history = NULL;
 	memset(&space->attrs, 0, sizeof(space->attrs));
 	space->family = NULL;
@@ -258,6 +281,7 @@ SEAM_EXPORT int seam_space_fork(struct seam_space *parent, struct seam_space **r
 	child = space_like(parent);
 	if (!child)
 		return -SEAM_EALLOC;
+	family_take_in_hand(parent->family, child);
 	inherit(child, parent);
 	if (child->flags & SEAM_SPACE_COUNT_STEPS && steps_init(child)) {
 		seam_space_destroy(child);
@@ -279,6 +303,7 @@ SEAM_EXPORT int seam_space_fork(struct seam_space *parent, struct seam_space **r
 	child->payload = parent->payload;
 	payload_retain_all(child);
 	*ret_child = child;
+	family_take_in_hand(parent->family, NULL);
 	return 0;
 }
 

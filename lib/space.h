@@ -215,6 +215,8 @@ static inline bool area_next(const struct seam_space *space, struct cursor *curs
 struct seam_space *space_like(const struct seam_space *from);
 /* The space is one of the family's, which counts it already. */
 void space_join_family(struct seam_space *space, struct family *family);
+/* The other way, if it is one of them. */
+void space_unlink(struct family *family, const struct seam_space *space);
 /* -SEAM_EALLOC */
 int space_init_readers(struct seam_space *space);
 

@@ -12,7 +12,7 @@
  *   the kernel leaves, and the call's comment says what that is.
  * Threads: one writer at a time for a space *and all spaces that fork made from it* (they share the
  *   identities of their anonymous memory), and nobody else beside it but readers by seam/read.h.
- *   No global state.
+ *   Different families may be used at the same time: they share nothing.
  * Memory: only through the space's allocator.
  */
 #ifndef SEAM_SPACE_H

@@ -44,8 +44,6 @@ struct index {
 
 /* Empty. index_destroy gives back all that it holds. */
 void index_init(struct index *index, const struct seam_alloc *alloc, unsigned int page_shift);
-/* The same, for pages of @like's size; the processor is not asked again what it has. */
-void index_init_like(struct index *index, const struct seam_alloc *alloc, const struct index *like);
 void index_destroy(struct index *index);
 /* From now on there may be readers beside the writer (lib/index/read.h). -SEAM_EALLOC. */
 int index_share(struct index *index);

@@ -4,7 +4,7 @@
  * lookup. All keys are compared at once and the bits counted, so there is no branch to mispredict
  * and independent lookups overlap.
  *
- * Variants: AVX-512, AVX2 and SSE2 on x86-64 (chosen by cpuid when a space is created), NEON on
+ * Variants: AVX-512, AVX2 and SSE2 on x86-64 (chosen by cpuid, asked once), NEON on
  * aarch64, and plain C everywhere. -DSEAM_PLAIN_SEARCH leaves only plain C: for ThreadSanitizer, and
  * for counts of instructions that repeat on every machine.
  */

@@ -3,19 +3,27 @@
 
 #include "lib/index/search.h"
 
+/*
+ * Asking the processor leaves a virtual machine: once in a process is enough. The one variable that
+ * spaces share; whoever comes first writes into it what everybody else would.
+ */
+static enum search_kind best_search(void)
+{
+	static int known; /* one more than the kind; 0: not asked yet */
+	int kind = READ_ONCE(known) - 1;
+
+	if (kind < 0) {
+		kind = search_detect();
+		WRITE_ONCE(known, kind + 1);
+	}
+	return kind;
+}
+
 void index_init(struct index *index, const struct seam_alloc *alloc, unsigned int page_shift)
 {
 	*index = (struct index) { .alloc = alloc,
 				  .page_shift = page_shift,
-				  .search = search_detect() };
-}
-
-/* Asking the processor leaves a virtual machine: once for a space and all that are made of it. */
-void index_init_like(struct index *index, const struct seam_alloc *alloc, const struct index *like)
-{
-	*index = (struct index) { .alloc = alloc,
-				  .page_shift = like->page_shift,
-				  .search = like->search };
+				  .search = best_search() };
 }
 
 int index_share(struct index *index)
@@ -27,7 +35,7 @@ void index_destroy(struct index *index)
 {
 	history_destroy(index);
 	blocks_destroy(index);
-	index_init_like(index, index->alloc, index);
+	index_init(index, index->alloc, index->page_shift);
 }
 
 /* Readers beside the writer */
