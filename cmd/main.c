@@ -152,6 +152,18 @@ static int print_help(const char *verb)
 	return EXIT_DONE;
 }
 
+/* Among the options, in front of operands that are a program's own. */
+static bool wants_help(const struct cmd *cmd, char **words)
+{
+	for (; *words && strcmp(*words, "--"); words++) {
+		if (!strcmp(*words, "--help") || !strcmp(*words, "-h"))
+			return true;
+		if (cmd->options_first && **words != '-')
+			return false;
+	}
+	return false;
+}
+
 static int run(int argc, char **argv)
 {
 	const struct cmd *cmd;
@@ -173,7 +185,7 @@ static int run(int argc, char **argv)
 	cmd = find_cmd(argv[1]);
 	if (!cmd)
 		return cmd_fail(EXIT_USAGE, "no verb '%s'; 'seam help' lists them", argv[1]);
-	if (argc > 2 && !strcmp(argv[2], "--help"))
+	if (wants_help(cmd, argv + 2))
 		return print_help(argv[1]);
 	return cmd->run(argc - 1, argv + 1);
 }

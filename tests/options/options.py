@@ -96,6 +96,11 @@ for name in re.findall(r'^  (\w+) ', seam('help').stdout, flags=re.M):
     check_verb(name)
 check_numbers()
 check_together()
+for words in (['show', '--help'], ['replay', '--maps', 'x', '-h'], ['stat', '--json', '--help', 'true']):
+    run = seam(*words)
+    ok(run.returncode == 0 and run.stdout == seam('help', words[0]).stdout, ' '.join(words), run)
+ok(seam('stat', 'sh', '-c', 'echo "$1"', 'sh', '--help').stdout == '--help\n',
+   "--help behind the program is the program's")
 run = seam('stat', 'sh', '-c', 'exit 3', '--json')
 ok(run.returncode == 3 and '"schema"' not in run.stderr, "what is behind the program is the program's", run.stderr)
 done()

@@ -48,7 +48,7 @@ for name in sorted(os.listdir(CASES)):
     ok(report.get('source') == 'core' and report['comm'] == 'cored' and
        [report[k] for k in ('areas', 'touching_pairs', 'holes')] ==
        [plain[k] for k in ('areas', 'touching_pairs', 'holes')] and
-       pairs_with(report, 'prot') == pairs_with(plain, 'prot') and
+       all(pairs_with(report, cause) == pairs_with(plain, cause) for cause in ('prot', 'file', 'offset')) and
        set(report['not_visible']) == set(plain['not_visible']) | {'shared', 'name'},
        f'{name}: as a core file', report, plain)
 
@@ -73,6 +73,13 @@ ok('offset' in report['not_visible'] and any('NT_FILE' in note for note in repor
    'without a list of files', report)
 report = show(core(low, dumped=low[1:]))
 ok(report['areas'] == 3 and report['counted'] == 4 and report['notes'], 'a segment not dumped', report)
+
+TWO = ((0x1000, 0x2000, 'rw-s', 0), (0x2000, 0x3000, 'rw-s', 0))
+for name, causes in (('/bin/a', ['offset']), ('/SYSV00000000 (deleted)', ['file']), ('/dev/zero (deleted)', ['file'])):
+    report = show(core([(*area, name) for area in TWO]))
+    ok([row['cause'] for row in report['causes']] == causes, f'{name} twice: {causes}', report['causes'])
+report = show(core([(*TWO[0], '/dev/zero (deleted)'), (0x2000, 0x3000, 'rw-s', 0x1000, '/dev/zero (deleted)')]))
+ok([row['cause'] for row in report['causes']] in ([], ['unseen'], ['untried']), 'shared memory in two parts is one object', report['causes'])
 
 whole = core(low)
 for size in (20, 63, 100, len(whole) - 300):

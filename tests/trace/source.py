@@ -39,6 +39,8 @@ for what, head in (('gzip', b'\x1f\x8b\x08\0'), ('xz', b'\xfd7zXZ\0'), ('zstd', 
     ok(d.kind == 'a compressed file' and 'refused' in d.trouble()[0] and 'a compressed file' in d.of('maps')[0], what, d.lines)
 AREA = b'1000-2000 rw-p 00000000 00:00 0\n'
 ok(dump(b'\xef\xbb\xbf' + AREA).lines == dump(AREA).lines, 'a byte order mark hides no line')
+d = dump('08048000     20K r-x--  cat\n0804d000      4K rw---  cat\n')
+ok(d.kind == 'pmap output', 'pmap of a 32-bit process', d.lines)
 d = dump('12345:   /bin/cat\n         Address Perm   Offset Device Inode Size Rss Mapping\n    55d000000000 r--p 00000000  08:01  1234   12  12 cat\n')
 ok(d.kind == 'pmap output', 'pmap -X', d.lines)
 d = dump('a line of prose\nanother\n')
