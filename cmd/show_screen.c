@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd/sentences.h"
+#include "cmd/target.h"
 #include "findings/causes.h"
 #include "findings/remedies/remedies.h"
 #include "trace/vmflags.h"
@@ -329,6 +330,7 @@ static void print_notes(const struct show *show, FILE *out)
 	if (!strcmp(snapshot->source, "smaps") && snapshot->read_ns >= HELD_UP_NS)
 		fprintf(out, "Note: reading its smaps took %s, in which it could not map.\n",
 			time_text(time, snapshot->read_ns));
+	target_print_bad(snapshot, out);
 }
 
 /* Right under what a fork costs, so that all stays on a screen. */

@@ -11,6 +11,7 @@
 #include "trace/source.h"
 #include "trace/trace.h"
 #include "ui/plain.h"
+#include "ui/table.h"
 
 int target_parse(const struct cmd *cmd, const char *argument, struct target *ret_target)
 {
@@ -89,4 +90,15 @@ void target_label(const struct target *target, const struct snapshot *snapshot, 
 	else
 		snprintf(buf, size, "%s", last_name(target->file));
 	plain_text(buf);
+}
+
+void target_print_bad(const struct snapshot *snapshot, FILE *out)
+{
+	bool is_core = !strcmp(snapshot->source, "core");
+	char count[COUNTED_TEXT];
+
+	if (snapshot->bad_lines)
+		fprintf(out, "Left out, since they could not be read: %s.\n",
+			counted(count, snapshot->bad_lines, is_core ? "segment" : "line",
+				is_core ? "segments" : "lines"));
 }

@@ -26,5 +26,7 @@ int target_read(const struct target *target, struct snapshot *ret_snapshot);
 /* "FILE" without its folder, or "comm PID": how a line about it begins. */
 void target_label(const struct target *target, const struct snapshot *snapshot, char *buf,
 		  size_t size);
+/* What --skip-bad has left out, if anything, in a sentence. */
+void target_print_bad(const struct snapshot *snapshot, FILE *out);
 
 #endif

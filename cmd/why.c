@@ -113,6 +113,7 @@ static void print_pair(const struct show *show, const char *label, size_t left, 
 	else
 		fprintf(out, "No call:     %s\n", why.no_join);
 	fprintf(out, "\nBy the rules of %s.\n", show->findings.policy.name);
+	target_print_bad(&show->snapshot, out);
 }
 
 static void add_row(struct table *table, const struct show *show, size_t left)
@@ -151,6 +152,9 @@ static int print_all(const struct options *options, const struct show *show, con
 			add_row(table, show, i);
 	if (!table || table_print(table, out, !options->no_header))
 		return cmd_fail(EXIT_FAILED, "out of memory");
+	if (show->snapshot.bad_lines)
+		fputc('\n', out);
+	target_print_bad(&show->snapshot, out);
 	return EXIT_DONE;
 }
 

@@ -139,6 +139,7 @@ void show_json(const struct show *show, bool compact, FILE *out)
 	write_groups(&json, findings);
 	write_remedies(&json, findings);
 	write_notes(&json, snapshot);
+	json_uint(&json, "bad_lines", snapshot->bad_lines);
 	json_uint(&json, "read_ns", snapshot->read_ns);
 	if (show->fork_ns) {
 		json_uint(&json, "fork_areas_ns", show->fork_ns);

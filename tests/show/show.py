@@ -166,6 +166,16 @@ ok(run.returncode == 2 and 'linux-0.01' in run.stderr, 'a kernel that is not kno
 found = report('show', '--kernel', 'linux-6.18.44,-anon_vma', fiber)
 ok(found['kernel'] == 'linux-6.18.44,-anon_vma' and 'anon_vma' not in found['not_visible'],
    'a rule switched off', found['kernel'], found['not_visible'])
+BAD = '1000-2000 r--p 0 00:00 0\nnonsense\n2000-3000 rw-p 0 00:00 0\nmore\n'
+for verb in 'show', 'why':
+    run = seam(verb, '-', input=BAD)
+    ok(run.returncode == 1 and "-:2: 'nonsense'" in run.stderr, f'{verb}: a line that cannot be read', run)
+    run = seam(verb, '--skip-bad', '-', input=BAD)
+    ok(run.returncode == 0 and 'could not be read: 2 lines.\n' in run.stdout, f'{verb}: --skip-bad counts', run)
+    run = seam(verb, '--skip-bad', '--json', '-', input=BAD)
+    ok(json.loads(run.stdout)['bad_lines'] == 2, f'{verb}: --skip-bad counts, in JSON', run)
+run = seam('why', '--skip-bad', '-', '2000', input=BAD)
+ok('could not be read: 2 lines.\n' in run.stdout, 'why ADDR: --skip-bad counts', run)
 run = seam('show', '-o', '/dev/full', fiber)
 ok(run.returncode == 1 and 'not written whole' in run.stderr, 'a full disk', run.stderr)
 
