@@ -106,6 +106,7 @@ struct rec_call {
 	uint32_t file, stack;
 	bool has_file;	       /* of an mmap; file may still be 0 */
 	bool exit_unseen;      /* does not stop at its exit */
+	bool not_made;	       /* the task was killed at its entry */
 	struct rec_held *held; /* the description that an mmap maps */
 };
 
@@ -188,8 +189,12 @@ uint32_t rec_write_file(struct rec *rec, const struct trace_file *file);
 int rec_peek(pid_t tid, uint64_t addr, void *to, size_t size);
 /* Tells the watcher of a call at its entry. */
 void rec_tell_entry(struct rec *rec, const struct rec_task *task, const struct rec_call *call);
-/* Lets a stopped task go on, with @sig. */
-void rec_resume(struct rec *rec, struct rec_task *task, int sig);
+/*
+ * Lets a stopped task go on, with @sig. False: it has been killed where it stood. At its entry that means
+ * that the call is not made (6.18 kernel/seccomp.c __seccomp_filter, include/linux/ptrace.h
+ * ptrace_report_syscall).
+ */
+bool rec_resume(struct rec *rec, struct rec_task *task, int sig);
 
 /* ---- rec_lives.c ---- */
 

@@ -6,6 +6,7 @@
  * same program answers) would wait for ever; so after a time the held ones go, and are marked.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/ptrace.h>
@@ -62,7 +63,7 @@ static void set_caller(struct rec *rec, struct rec_task *task)
 	rec_ask_before(rec, task, call);
 	rec_tell_entry(rec, task, call);
 	call->entry_ns = clock_ns();
-	rec_resume(rec, task, 0);
+	call->not_made = !rec_resume(rec, task, 0);
 }
 
 static void hold(struct rec *rec, struct rec_task *task)
@@ -97,14 +98,32 @@ static void unhold(struct rec *rec, struct rec_task *task)
 	rec->nr_waiting--;
 }
 
+/*
+ * A task that was killed while it was held stands at its end by now: it will not make the call, and must
+ * not be let go from there.
+ */
+static bool is_at_entry(pid_t tid)
+{
+	siginfo_t info;
+
+	return !ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) &&
+	       info.si_code != (SIGTRAP | PTRACE_EVENT_EXIT << 8);
+}
+
+/* False: it will not make the call. */
+static bool let_in(struct rec *rec, struct rec_task *task)
+{
+	unhold(rec, task);
+	if (!is_at_entry(task->tid))
+		return false;
+	set_caller(rec, task);
+	return true;
+}
+
 static void start_next(struct rec *rec, struct rec_space *space)
 {
-	struct rec_task *next = space->first_held;
-
-	if (!next || space->caller)
-		return;
-	unhold(rec, next);
-	set_caller(rec, next);
+	while (space->first_held && !space->caller && !let_in(rec, space->first_held))
+		;
 }
 
 /*
@@ -147,10 +166,9 @@ void rec_release_old(struct rec *rec, uint64_t now_ns)
 		for (struct rec_task *task = rec->chains[i]; task; task = task->next) {
 			if (!waits_too_long(task, now_ns))
 				continue;
-			unhold(rec, task);
 			if (task->space->caller)
 				task->space->caller->pending.flags |= EVENT_AMBIGUOUS;
-			set_caller(rec, task);
+			let_in(rec, task);
 		}
 }
 
@@ -381,7 +399,7 @@ void rec_call_gone(struct rec *rec, struct rec_task *task)
 	if (!task->in_call)
 		return;
 	rec_number_file(rec, task, &task->pending, -1);
-	if (task->pending.kind == REC_CALL) {
+	if (task->pending.kind == REC_CALL && !task->pending.not_made) {
 		task->pending.flags |= EVENT_NO_RESULT;
 		write_call(rec, task, &task->pending, 0);
 		space->calls_since_truth++;

@@ -271,6 +271,11 @@ void rec_on_death(struct rec *rec, pid_t tid, int status)
 	if (!task)
 		return;
 	stop_waiting(rec, task);
+	/*
+	 * Its stop at its end was not seen: it was killed as it stood at its entry, and what was to let
+	 * it in has let it go from its end.
+	 */
+	task->pending.not_made = true;
 	rec_leave_space(rec, task, REC_END_EXIT, launch_status(status));
 	rec_drop_task(rec, task);
 }

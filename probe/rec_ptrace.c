@@ -195,7 +195,7 @@ int rec_peek(pid_t tid, uint64_t addr, void *to, size_t size)
 	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == (ssize_t)size ? 0 : -1;
 }
 
-void rec_resume(struct rec *rec, struct rec_task *task, int sig)
+bool rec_resume(struct rec *rec, struct rec_task *task, int sig)
 {
 	bool to_exit = (task->in_call && !task->pending.exit_unseen) || task->hidden_flags;
 	enum __ptrace_request request = rec->all_calls || to_exit ? PTRACE_SYSCALL : PTRACE_CONT;
@@ -203,11 +203,11 @@ void rec_resume(struct rec *rec, struct rec_task *task, int sig)
 	if (rec->detaching && !task->in_call) {
 		task->is_parked = true;
 		task->park_signal = sig;
-		return;
+		return true;
 	}
 	rec->stop_near |= to_exit && rec->may_poll;
 	/* ESRCH: killed in the meantime; its end will be told */
-	ptrace(request, task->tid, NULL, (unsigned long)sig);
+	return !ptrace(request, task->tid, NULL, (unsigned long)sig);
 }
 
 /* ---- stops ---- */
@@ -229,20 +229,25 @@ static void on_event_stop(struct rec *rec, struct rec_task *task, int sig)
 	}
 }
 
+/*
+ * A task that is killed leaves the stop that was told of, for the one at its end, which will be told as
+ * well and must not be passed over: there it still has its memory, and the result of its call.
+ */
 static void on_call_stop(struct rec *rec, struct rec_task *task)
 {
 	struct ptrace_syscall_info info;
 
-	if (ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info), &info) <= 0)
-		return; /* killed in the meantime */
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info), &info) <= 0 ||
+	    info.op == PTRACE_SYSCALL_INFO_NONE)
+		return;
 	if (info.op == PTRACE_SYSCALL_INFO_EXIT && task->hidden_flags) {
 		rec_show_untraced(task, task->tid);
 		task->hidden_flags = 0;
 	}
-	if (info.op == PTRACE_SYSCALL_INFO_EXIT && task->in_call)
-		rec_call_left(rec, task, info.exit.rval);
-	else if (info.op == PTRACE_SYSCALL_INFO_ENTRY || info.op == PTRACE_SYSCALL_INFO_SECCOMP)
+	if (info.op != PTRACE_SYSCALL_INFO_EXIT)
 		rec_call_entered(rec, task, &info);
+	else if (task->in_call)
+		rec_call_left(rec, task, info.exit.rval);
 	else
 		rec_resume(rec, task, 0);
 }

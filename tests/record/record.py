@@ -92,6 +92,19 @@ for round_ in range(10):
         bad.append((seam.returncode, trace))
 ok(not bad, 'killed 10 times in munmap: as it happened', bad)
 
+
+# Killed while threads, or other processes with the same memory, stand at the entry of a call or in it
+for role in (('killed-threads', '9'), ('killed-threads', '15'), ('killed-sharers', '10')):
+    for mode, options in MODES.items():
+        bad = []
+        for round_ in range(6):
+            seen = record(SUBJECT, *role, options=options)
+            trace = replay()['trace']
+            if seen.returncode != (128 + int(role[1]) if role[0] == 'killed-threads' else 0) or not trace.get('complete') or \
+               trace['differences'] or trace['undetermined']:
+                bad.append((seen.returncode, trace))
+        ok(not bad, f'{" ".join(role)} ({mode}): as it happened', bad)
+
 # 32-bit programs
 if SUBJECT32 and run(SUBJECT32, 'status', '0').returncode == 0:
     for role in (('threads', '100'), ('spawns', '2'), ('exec-from-thread',), ('flock', '5'), ('untraced',), ('maps',)):

@@ -435,6 +435,41 @@ static void unlock_by_child(const char *path, int how)
 	check_free(path, how == 0 ? "exec" : how == 1 ? "exit" : "kill");
 }
 
+/* Killed while many threads make calls. */
+static int killed_threads_role(int signal)
+{
+	pthread_t threads[20];
+
+	for (int i = 0; i < 20; i++)
+		pthread_create(&threads[i], NULL, churn, (void *)(intptr_t)1000);
+	usleep(3000);
+	kill(getpid(), signal);
+	return 1;
+}
+
+static int sharer(void *arg)
+{
+	churn((void *)(intptr_t)100000);
+	return 0;
+}
+
+/* Children that share its memory, killed in their calls. */
+static int killed_sharers_role(int rounds)
+{
+	char *stack = map(16);
+
+	for (int i = 0; i < rounds; i++) {
+		pid_t pid = clone(sharer, stack + 16 * PAGE, CLONE_VM | SIGCHLD, NULL);
+
+		usleep(2000);
+		kill(pid, SIGKILL);
+		wait_for(pid);
+		munmap(map(3), PAGE);
+	}
+	puts("sharers done");
+	return 0;
+}
+
 static int flock_role(int rounds)
 {
 	char path[] = "/tmp/seam-flock-XXXXXX";
@@ -805,6 +840,8 @@ static const struct {
 	{ "leader-exits", leader_exits_role },
 	{ "status", status_role },
 	{ "killed", killed_role },
+	{ "killed-threads", killed_threads_role },
+	{ "killed-sharers", killed_sharers_role },
 	{ "flock", flock_role },
 	{ "descriptions", descriptions_role },
 	{ "stack", stack_role },
