@@ -92,6 +92,8 @@ enum rec_kind {
 	REC_CLONE3, /* flags in memory: REC_FORK or nothing */
 	REC_FORK,   /* a copy of the space will be made */
 	REC_OPAQUE, /* changes the map in a way that no event tells */
+	REC_TRACES, /* ptrace, which a traced task cannot be given a second time */
+	REC_STRICT, /* seccomp without a filter, which there is no way to from one with */
 };
 
 struct rec_call {
@@ -147,7 +149,7 @@ struct rec {
 	bool all_calls;	       /* no filter: each call stops, at entry and exit */
 	bool detaching;	       /* every task is let go at its next stop */
 	uint64_t detaching_ns; /* since then */
-	bool privilege_said;
+	bool privilege_said, tracing_said, strict_said;
 	uint64_t began_ns;
 	struct data_writer *writer; /* NULL: nothing is written, or not yet */
 	struct rec_task *chains[REC_CHAINS];
@@ -196,6 +198,13 @@ void rec_tell_entry(struct rec *rec, const struct rec_task *task, const struct r
  */
 bool rec_resume(struct rec *rec, struct rec_task *task, int sig);
 
+/* ---- rec_notes.c ---- */
+
+/* A program runs without rights that it would have alone. */
+void rec_say_lost_rights(struct rec *rec, const struct rec_task *task);
+/* A call at its entry that will be refused under a recorder. */
+void rec_say_refused(struct rec *rec, const struct rec_task *task, const struct rec_call *call);
+
 /* ---- rec_lives.c ---- */
 
 /*
@@ -225,7 +234,7 @@ bool rec_decode(pid_t tid, const struct ptrace_syscall_info *info, struct rec_ca
 struct rec_condition {
 	uint8_t arg, nr_values;
 	uint32_t mask;
-	uint32_t values[5];
+	uint32_t values[6];
 };
 struct rec_number {
 	uint32_t nr;

@@ -197,6 +197,9 @@ void rec_call_entered(struct rec *rec, struct rec_task *task,
 		before_exec(rec, task);
 		task->in_exec = true;
 		rec_resume(rec, task, 0);
+	} else if (task->pending.kind == REC_TRACES || task->pending.kind == REC_STRICT) {
+		rec_say_refused(rec, task, &task->pending);
+		rec_resume(rec, task, 0);
 	} else if (task->space->caller) {
 		hold(rec, task);
 	} else {

@@ -4,9 +4,11 @@
  * the decoder, which says what they are.
  */
 #include <linux/audit.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
@@ -29,8 +31,14 @@
 		(number), REC_##what, 0, &(rule)                                                   \
 	}
 
-/* prctl: SET_MM, SET_THP_DISABLE, SET_MDWE, SET_MEMORY_MERGE, SET_VMA */
-static const struct rec_condition prctl_rule = { 0, 5, UINT32_MAX, { 35, 41, 65, 67, 0x53564d41 } };
+/* prctl: SET_SECCOMP, SET_MM, SET_THP_DISABLE, SET_MDWE, SET_MEMORY_MERGE, SET_VMA */
+static const struct rec_condition prctl_rule = {
+	0, 6, UINT32_MAX, { PR_SET_SECCOMP, 35, 41, 65, 67, 0x53564d41 }
+};
+/* seccomp: SECCOMP_SET_MODE_STRICT */
+static const struct rec_condition seccomp_rule = { 0, 1, UINT32_MAX, { 0 } };
+/* ptrace: TRACEME, ATTACH, SEIZE; the others need one of these before them */
+static const struct rec_condition ptrace_rule = { 0, 3, UINT32_MAX, { 0, 16, 0x4206 } };
 /* ioctl: UFFDIO_REGISTER, UFFDIO_UNREGISTER */
 static const struct rec_condition uffd_rule = { 1, 2, UINT32_MAX, { 0xc020aa00, 0x8010aa01 } };
 /* clone without CLONE_VM copies the map; with CLONE_UNTRACED the child would not be seen */
@@ -64,26 +72,29 @@ static const struct rec_condition ipc_rule = { 0, 2, 0xffff, { 21, 22 } };
 		KIND(207 | (bit), OPAQUE), /* io_destroy */                                        \
 		CALL(216 | (bit), remap_file_pages), CALL(237 | (bit), mbind),                     \
 		CALL(238 | (bit), set_mempolicy), KIND(302 | (bit), PRLIMIT),                      \
-		CALL(325 | (bit), mlock2), CALL(329 | (bit), pkey_mprotect),                       \
-		KIND(435 | (bit), CLONE3), CALL(440 | (bit), process_madvise),                     \
+		KIND_IF(317 | (bit), STRICT, seccomp_rule), CALL(325 | (bit), mlock2),             \
+		CALL(329 | (bit), pkey_mprotect), KIND(435 | (bit), CLONE3),                       \
+		CALL(440 | (bit), process_madvise),                                                \
 		KIND(450 | (bit), OPAQUE), /* set_mempolicy_home_node */                           \
 		CALL(453 | (bit), map_shadow_stack), CALL(462 | (bit), mseal)
 
 static const struct rec_number x86_64_numbers[] = {
-	NUMBERS_64(0),	 CALL_IF(16, uffd_ioctl, uffd_rule), KIND(59, EXEC), CALL(206, io_setup),
-	KIND(322, EXEC),
+	NUMBERS_64(0),	     CALL_IF(16, uffd_ioctl, uffd_rule),
+	KIND(59, EXEC),	     KIND_IF(101, TRACES, ptrace_rule),
+	CALL(206, io_setup), KIND(322, EXEC),
 };
 
 #define X32 0x40000000u
 static const struct rec_number x32_numbers[] = {
-	NUMBERS_64(X32),       CALL_IF(514 | X32, uffd_ioctl, uffd_rule),
-	KIND(520 | X32, EXEC), CALL(543 | X32, io_setup),
-	KIND(545 | X32, EXEC),
+	NUMBERS_64(X32),	   CALL_IF(514 | X32, uffd_ioctl, uffd_rule),
+	KIND(520 | X32, EXEC),	   KIND_IF(521 | X32, TRACES, ptrace_rule),
+	CALL(543 | X32, io_setup), KIND(545 | X32, EXEC),
 };
 
 static const struct rec_number i386_numbers[] = {
 	KIND(2, FORK),
 	KIND(11, EXEC),
+	KIND_IF(26, TRACES, ptrace_rule),
 	CALL(45, brk),
 	CALL_IF(54, uffd_ioctl, uffd_rule),
 	KIND(75, SETRLIMIT),
@@ -107,6 +118,7 @@ static const struct rec_number i386_numbers[] = {
 	CALL(274, mbind),
 	CALL(276, set_mempolicy),
 	KIND(340, PRLIMIT),
+	KIND_IF(354, STRICT, seccomp_rule),
 	KIND(358, EXEC),
 	CALL(376, mlock2),
 	CALL(380, pkey_mprotect),
@@ -145,6 +157,8 @@ static const struct rec_number generic_numbers[] = {
 	CALL(__NR_personality, personality),
 	KIND(__NR_setrlimit, SETRLIMIT),
 	CALL_IF(__NR_prctl, prctl, prctl_rule),
+	KIND_IF(__NR_ptrace, TRACES, ptrace_rule),
+	KIND_IF(__NR_seccomp, STRICT, seccomp_rule),
 	CALL(__NR_shmat, shmat),
 	CALL(__NR_shmdt, shmdt),
 	CALL(__NR_brk, brk),
@@ -303,6 +317,10 @@ static void decode_call(pid_t tid, struct rec_call *call)
 		break;
 	case TRACE_CALL_uffd_ioctl:
 		decode_uffd(tid, call);
+		break;
+	case TRACE_CALL_prctl:
+		if (call->arg[0] == PR_SET_SECCOMP)
+			call->kind = call->arg[1] == SECCOMP_MODE_STRICT ? REC_STRICT : REC_NONE;
 		break;
 	case TRACE_CALL_mbind:
 		decode_nodes(tid, call, 3);

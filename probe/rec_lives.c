@@ -8,7 +8,6 @@
 
 #include "probe/procfs.h"
 #include "probe/rec.h"
-#include "probe/rights.h"
 
 /* A child whose parent was killed before its event could be told is taken after this time, */
 #define ORPHAN_NS UINT64_C(200000000)
@@ -213,22 +212,6 @@ static struct rec_task *merge_threads(struct rec *rec, pid_t pid, pid_t caller)
 	return task;
 }
 
-static void say_lost_rights(struct rec *rec, struct rec_task *task)
-{
-	char program[256], text[320];
-	struct event note = { .kind = EVENT_NOTE, .text = text };
-
-	if (!rights_lost(task->tid, !rec->all_calls))
-		return;
-	rights_program(task->tid, program, sizeof(program));
-	snprintf(text, sizeof(text), "privilege lost: %s runs without its setuid or file rights",
-		 program);
-	rec_write(rec, task, &note);
-	if (!rec->privilege_said)
-		rec->options->say(text);
-	rec->privilege_said = true;
-}
-
 void rec_on_exec(struct rec *rec, pid_t pid)
 {
 	struct rec_task *task = merge_threads(rec, pid, (pid_t)event_message(pid));
@@ -244,7 +227,7 @@ void rec_on_exec(struct rec *rec, pid_t pid)
 	if (space) {
 		rec_set_space(task, space);
 		rec_write_space(rec, task, BORN_EXEC, NULL);
-		say_lost_rights(rec, task);
+		rec_say_lost_rights(rec, task);
 	}
 	rec_resume(rec, task, 0);
 }

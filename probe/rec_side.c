@@ -14,6 +14,7 @@
 
 #define RING_PAGES 16 /* a power of two; within kernel.perf_event_mlock_kb of any CPU */
 #define RECORD_MAX 65536
+#define STACK_SIZE (128u << 10)
 
 /* One ring a processor: a counter that children inherit must be bound to one. */
 struct ring {
@@ -88,13 +89,17 @@ static void *open_rings(void *arg)
 /* Signals are for the recorder's own thread. */
 static int start_thread(struct side *side)
 {
+	pthread_attr_t small;
 	sigset_t all, before;
 	int err;
 
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, STACK_SIZE);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&side->thread, NULL, open_rings, side);
+	err = pthread_create(&side->thread, &small, open_rings, side);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&small);
 	return err;
 }
 

@@ -16,6 +16,8 @@
 
 #include "trace/data_writer.h"
 
+#define STACK_SIZE (256u << 10)
+
 static int begin_events(struct data_writer *writer, const struct event *event)
 {
 	struct block *block = writer->current;
@@ -147,16 +149,23 @@ static void free_writer(struct data_writer *writer)
 	free(writer);
 }
 
-/* The program's signals, SIGPIPE among them, are no business of the writing thread. */
+/*
+ * The program's signals, SIGPIPE among them, are no business of the writing thread. Its stack is small,
+ * so that there is room for it where address space is not (ulimit -v).
+ */
 static int start_thread(struct data_writer *writer)
 {
+	pthread_attr_t small;
 	sigset_t all, before;
 	int err;
 
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, STACK_SIZE);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&writer->thread, NULL, writer_run, writer);
+	err = pthread_create(&writer->thread, &small, writer_run, writer);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&small);
 	return -err;
 }
 

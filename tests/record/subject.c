@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,6 +17,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -827,6 +830,29 @@ static int history_role(int ms)
 	return 11;
 }
 
+/* Traces a child of its own. */
+static int traces_role(int unused)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	printf("traces %ld\n", ptrace(PTRACE_ATTACH, pid, NULL, NULL));
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	munmap(map(3), PAGE);
+	return 0;
+}
+
+static int strict_role(int unused)
+{
+	syscall(SYS_exit, prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) ? 5 : 4);
+	return 6;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(int argument);
@@ -853,6 +879,8 @@ static const struct {
 #endif
 	{ "aio", aio_role },
 	{ "grows", grows_role },
+	{ "traces", traces_role },
+	{ "strict", strict_role },
 	{ "unmaps", unmaps_role },
 	{ "unmaps-for-ever", unmaps_for_ever_role },
 	{ "limits", limits_role },
