@@ -43,6 +43,12 @@ d = dump('08048000     20K r-x--  cat\n0804d000      4K rw---  cat\n')
 ok(d.kind == 'pmap output', 'pmap of a 32-bit process', d.lines)
 d = dump('12345:   /bin/cat\n         Address Perm   Offset Device Inode Size Rss Mapping\n    55d000000000 r--p 00000000  08:01  1234   12  12 cat\n')
 ok(d.kind == 'pmap output', 'pmap -X', d.lines)
+LINE = '1000-2000 rw-p 00000000 00:00 0\n'
+for what, text, kind in (('prose, then maps', 'see this\n' + LINE * 3, 'a text with excerpts'), ('maps, then as much prose', LINE + 'see\nthis\n', 'a text with excerpts'),
+                         ('maps and a word', LINE * 3 + 'so\n', 'maps text')):
+    ok(dump(text).kind == kind, f'{what}: {kind}', dump(text).lines)
+d = dump('0000000000400000      4 ????? cat\n0000000000600000      4 ????? cat\n')
+ok(d.kind == 'of no kind that is known', 'what only begins as pmap does', d.lines)
 d = dump('a line of prose\nanother\n')
 ok(d.kind == 'of no kind that is known' and 'line=1' in d.trouble()[0], 'prose is refused with its first line', d.lines)
 d = dump('')
