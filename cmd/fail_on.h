@@ -9,6 +9,8 @@
 #ifndef CMD_FAIL_ON_H
 #define CMD_FAIL_ON_H
 
+#include <stdbool.h>
+
 #include "findings/show.h"
 
 struct fail_on {
@@ -16,7 +18,7 @@ struct fail_on {
 	char field[64];
 	char compare[3];
 	double value;
-	int percent; /* bool */
+	bool percent;
 };
 
 /* 0, or -EINVAL: not "FIELD<|<=|>|>=|= NUMBER[%]" with a known field. */

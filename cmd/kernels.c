@@ -161,7 +161,7 @@ static int report_probe(const struct options *options, FILE *out)
 	if (options->json)
 		kernels_probe_json(&probe, &policy, out);
 	else if (print_probe(&probe, &policy, !options->no_header, out))
-		return cmd_fail(EXIT_FAILED, "no memory");
+		return cmd_fail(EXIT_FAILED, "out of memory");
 	return EXIT_DONE;
 }
 
@@ -202,7 +202,7 @@ static int report_diff(const struct options *options, FILE *out)
 	if (options->json)
 		kernels_diff_json(&left, &right, out);
 	else if (print_diff(&left, &right, !options->no_header, out))
-		return cmd_fail(EXIT_FAILED, "no memory");
+		return cmd_fail(EXIT_FAILED, "out of memory");
 	return EXIT_DONE;
 }
 
@@ -211,7 +211,7 @@ static int report_all(const struct options *options, FILE *out)
 	if (options->json)
 		kernels_json(out);
 	else if (print_all(options, out))
-		return cmd_fail(EXIT_FAILED, "no memory");
+		return cmd_fail(EXIT_FAILED, "out of memory");
 	return EXIT_DONE;
 }
 

@@ -217,7 +217,7 @@ static int verify(struct verify_session *session)
 	int status;
 
 	if (!run)
-		return cmd_fail(EXIT_SEAM_FAILED, "no memory");
+		return cmd_fail(EXIT_SEAM_FAILED, "out of memory");
 	status = options->script ? read_scripts(options->script, &scripts) : 0;
 	if (status)
 		return status;

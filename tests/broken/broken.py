@@ -73,7 +73,7 @@ def test_rules_file(path):
     for text in ('#' + 'x' * 600 + '\n', 'numa=1\0\n'):
         with open(rules, 'w') as f:
             f.write(text)
-        refuses(1, 'line 1', 'replay', script, '--rules', rules)
+        refuses(1, rules + ':1: ', 'replay', script, '--rules', rules)
 
 
 def test_pipe(path):
