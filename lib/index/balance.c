@@ -192,7 +192,7 @@ void leaf_settle(struct index *index, struct cursor *cursor)
 	struct leaf *leaf = cursor->node, *prev = leaf->prev;
 	unsigned int below = prev ? prev->node.nr : 0;
 
-	if (merge_leaves(index, prev, leaf)) {
+	if (prev && merge_leaves(index, prev, leaf)) {
 		cursor->slot += below;
 		leaf = prev;
 	} else {

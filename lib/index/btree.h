@@ -53,9 +53,10 @@ struct leaf {
 
 struct inner {
 	struct index_node node;
-	/* beyond nr: UINT64_MAX, UINT64_MAX, 0, NULL */
-	uint64_t start[INNER_SLOTS], end[INNER_SLOTS], gap[INNER_SLOTS];
+	/* beyond nr: UINT64_MAX, NULL, UINT64_MAX, 0; in whole lines what a search needs */
+	_Alignas(LINE_SIZE) uint64_t end[INNER_SLOTS];
 	struct index_node *child[INNER_SLOTS];
+	uint64_t start[INNER_SLOTS], gap[INNER_SLOTS];
 };
 
 enum pool_kind { POOL_LEAF, POOL_INNER, POOL_COLD, NR_POOLS };

@@ -2,6 +2,13 @@
 #include "lib/index/search.h"
 #include "lib/index/tree.h"
 
+/* All of a leaf at once, or what a search of an inner node needs. */
+static inline void prefetch_node(const struct index_node *node)
+{
+	for (unsigned int line = 0; line <= 8; line++)
+		__builtin_prefetch((const char *)node + line * LINE_SIZE);
+}
+
 /* The first slot that ends behind @page; there is one. @count: plain_count32 or a faster one. */
 #define LEAF_SLOT(leaf, page, count)                                                               \
 	((page) - (leaf)->base <= LEAF_REACH                                                       \
@@ -20,6 +27,7 @@
 			const struct inner *inner = (const struct inner *)node;                    \
                                                                                                    \
 			node = inner->child[count64(inner->end, page)];                            \
+			prefetch_node(node);                                                       \
 		}                                                                                  \
 		leaf = (const struct leaf *)node;                                                  \
 		ret_cursor->node = (void *)leaf;                                                   \
