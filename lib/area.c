@@ -273,22 +273,7 @@ int area_clear(struct seam_space *space, uint64_t start, uint64_t end)
 void area_export(const struct seam_space *space, const struct area *area,
 		 struct seam_area *ret_area)
 {
-	const struct attr *attr = area_attr(space, area);
-
-	*ret_area = (struct seam_area) {
-		.start = area->start,
-		.end = area->end,
-		.flags = attr->flags,
-		.pgoff = area->pgoff,
-		.file = attr->file,
-		.tag = area->tag,
-		.anon_vma = anon_serial_of(space->family, area->anon),
-		.anon_chain = anon_length(space->family, area->anon),
-		.numa = attr->numa,
-		.uffd = attr->uffd,
-		.name = attr->name,
-		.traits = attr->traits,
-	};
+	area_show(space, area, ret_area);
 }
 
 uint64_t area_heap_tag(const struct seam_space *space, uint64_t end)

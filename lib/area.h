@@ -34,7 +34,27 @@ uint32_t area_new_anon(struct seam_space *space);
 /* The areas [start, end) without any trace that they were there; splits at the edges. */
 int area_clear(struct seam_space *space, uint64_t start, uint64_t end);
 
-/* An area for the outside. */
+/* An area for the outside: for those who do it often, and for the others. */
+static inline void area_show(const struct seam_space *space, const struct area *area,
+			     struct seam_area *ret_area)
+{
+	const struct attr *attr = area_attr(space, area);
+
+	*ret_area = (struct seam_area) {
+		.start = area->start,
+		.end = area->end,
+		.flags = attr->flags,
+		.pgoff = area->pgoff,
+		.file = attr->file,
+		.tag = area->tag,
+		.anon_vma = anon_serial_of(space->family, area->anon),
+		.anon_chain = anon_length(space->family, area->anon),
+		.numa = attr->numa,
+		.uffd = attr->uffd,
+		.name = attr->name,
+		.traits = attr->traits,
+	};
+}
 void area_export(const struct seam_space *space, const struct area *area,
 		 struct seam_area *ret_area);
 

@@ -390,7 +390,7 @@ SEAM_EXPORT int seam_area_find(const struct seam_space *space, uint64_t addr,
 
 	if (!area_seek(space, addr, &cursor, &area))
 		return 0;
-	area_export(space, &area, ret_area);
+	area_show(space, &area, ret_area);
 	return 1;
 }
 

@@ -55,7 +55,7 @@ SEARCH_INLINE unsigned int plain_count64(const uint64_t *keys, uint64_t key)
 #include <immintrin.h>
 
 #define TARGET_AVX2 __attribute__((target("avx2,popcnt")))
-#define TARGET_AVX512 __attribute__((target("avx512f,avx512vl,popcnt")))
+#define TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
 
 /* SSE2 compares signed: both sides are moved by half the range. */
 SEARCH_INLINE unsigned int simd_count32(const uint32_t *keys, uint32_t key)
@@ -132,15 +132,23 @@ SEARCH_INLINE TARGET_AVX512 unsigned int avx512_count32(const uint32_t *keys, ui
 	return (unsigned int)__builtin_popcount(low | (unsigned int)high << 16);
 }
 
+SEARCH_INLINE TARGET_AVX512 __mmask16 avx512_less16(const uint64_t *keys, __m512i sought)
+{
+	return _mm512_kunpackb(_mm512_cmple_epu64_mask(_mm512_loadu_si512(keys + 8), sought),
+			       _mm512_cmple_epu64_mask(_mm512_loadu_si512(keys), sought));
+}
+
+SEARCH_INLINE TARGET_AVX512 __mmask32 avx512_less32(const uint64_t *keys, __m512i sought)
+{
+	return _mm512_kunpackw(avx512_less16(keys + 16, sought), avx512_less16(keys, sought));
+}
+
 SEARCH_INLINE TARGET_AVX512 unsigned int avx512_count64(const uint64_t *keys, uint64_t key)
 {
 	__m512i sought = _mm512_set1_epi64((long long)key);
-	uint64_t bits = 0;
 
-	for (unsigned int i = 0; i < INNER_SLOTS; i += 8)
-		bits |= (uint64_t)_mm512_cmple_epu64_mask(_mm512_loadu_si512(keys + i), sought)
-			<< i;
-	return (unsigned int)__builtin_popcountll(bits);
+	return (unsigned int)__builtin_popcountll(
+		_mm512_kunpackd(avx512_less32(keys + 32, sought), avx512_less32(keys, sought)));
 }
 
 SEARCH_INLINE void cpuid(uint32_t leaf, uint32_t sub, uint32_t regs[4])
@@ -165,7 +173,7 @@ static inline enum search_kind search_detect(void)
 	if ((low & 0x6) != 0x6) /* XMM and YMM state */
 		return SEARCH_SIMD;
 	cpuid(7, 0, regs);
-	if ((low & 0xe6) == 0xe6 && regs[1] & 1u << 16 && regs[1] & 1u << 31) /* F, VL */
+	if ((low & 0xe6) == 0xe6 && !(~regs[1] & (1u << 16 | 1u << 30 | 1u << 31))) /* F, BW, VL */
 		return SEARCH_AVX512;
 	return regs[1] & 1u << 5 ? SEARCH_AVX2 : SEARCH_SIMD;
 }

@@ -2,11 +2,21 @@
 #include "lib/index/search.h"
 #include "lib/index/tree.h"
 
-/* All of a leaf at once, or what a search of an inner node needs. */
-static inline void prefetch_node(const struct index_node *node)
+/* All of a leaf: an edit needs it, a lookup more than half of it, and none waits for another line. */
+static inline void prefetch_leaf(const struct index_node *leaf)
 {
-	for (unsigned int line = 0; line <= 8; line++)
-		__builtin_prefetch((const char *)node + line * LINE_SIZE);
+	for (unsigned int line = 0; line < sizeof(struct leaf) / LINE_SIZE; line++)
+		__builtin_prefetch((const char *)leaf + line * LINE_SIZE);
+}
+
+/* Where a search begins: calls come in runs, most often to the leaf that was changed last. */
+SEARCH_INLINE const struct index_node *seek_from(const struct index *index, uint64_t page)
+{
+	const struct leaf *run = index->run;
+
+	if (run && page - leaf_start(run, 0) < run->last_end - leaf_start(run, 0))
+		return &run->node;
+	return index->root;
 }
 
 /* The first slot that ends behind @page; there is one. @count: plain_count32 or a faster one. */
@@ -16,59 +26,50 @@ static inline void prefetch_node(const struct index_node *node)
 	 : (page) < (leaf)->base ? 0                                                               \
 				 : (leaf)->node.nr - 1u)
 
-/* Down to the area that ends behind @page; there is one. One such function a kind of search. */
-#define DEFINE_DESCEND(name, target, count32, count64)                                             \
-	target static void name(const struct index_node *node, uint64_t page,                      \
+/* To the area that ends behind @page; there is one. One such function a kind of search. */
+#define DEFINE_SEEK(name, target, count32, count64)                                                \
+	target static bool name(const struct index *index, uint64_t page,                          \
 				struct cursor *ret_cursor)                                         \
 	{                                                                                          \
+		const struct index_node *node = seek_from(index, page);                            \
 		const struct leaf *leaf;                                                           \
                                                                                                    \
 		while (node->level) {                                                              \
 			const struct inner *inner = (const struct inner *)node;                    \
                                                                                                    \
 			node = inner->child[count64(inner->end, page)];                            \
-			prefetch_node(node);                                                       \
+			if (inner->node.level == 1)                                                \
+				prefetch_leaf(node);                                               \
 		}                                                                                  \
 		leaf = (const struct leaf *)node;                                                  \
 		ret_cursor->node = (void *)leaf;                                                   \
 		ret_cursor->slot = LEAF_SLOT(leaf, page, count32);                                 \
+		return true;                                                                       \
 	}
 
-DEFINE_DESCEND(descend_simd, , simd_count32, simd_count64)
+DEFINE_SEEK(seek_simd, , simd_count32, simd_count64)
 #ifdef SEARCH_X86
-DEFINE_DESCEND(descend_avx2, TARGET_AVX2, avx2_count32, avx2_count64)
-DEFINE_DESCEND(descend_avx512, TARGET_AVX512, avx512_count32, avx512_count64)
+DEFINE_SEEK(seek_avx2, TARGET_AVX2, avx2_count32, avx2_count64)
+DEFINE_SEEK(seek_avx512, TARGET_AVX512, avx512_count32, avx512_count64)
 #endif
-
-static void descend(const struct index *index, const struct index_node *node, uint64_t page,
-		    struct cursor *ret_cursor)
-{
-#ifdef SEARCH_X86
-	if (index->search == SEARCH_AVX512)
-		descend_avx512(node, page, ret_cursor);
-	else if (index->search == SEARCH_AVX2)
-		descend_avx2(node, page, ret_cursor);
-	else
-#endif
-		descend_simd(node, page, ret_cursor);
-}
 
 bool index_seek(const struct index *index, uint64_t addr, struct cursor *ret_cursor)
 {
 	uint64_t page = addr >> index->page_shift;
-	const struct leaf *last = index->last, *run = index->run;
-	const struct index_node *node = index->root;
+	const struct leaf *last = index->last;
 
-	/* calls come in runs: most often it is the leaf that was changed last */
-	if (run && page - leaf_start(run, 0) < run->last_end - leaf_start(run, 0)) {
-		node = &run->node;
-	} else if (!last || page >= last->last_end) {
+	if (!last || page >= last->last_end) {
 		*ret_cursor =
 			(struct cursor) { .node = (void *)last, .slot = last ? last->node.nr : 0 };
 		return false;
 	}
-	descend(index, node, page, ret_cursor);
-	return true;
+#ifdef SEARCH_X86
+	if (index->search == SEARCH_AVX512)
+		return seek_avx512(index, page, ret_cursor);
+	if (index->search == SEARCH_AVX2)
+		return seek_avx2(index, page, ret_cursor);
+#endif
+	return seek_simd(index, page, ret_cursor);
 }
 
 bool index_last(const struct index *index, struct cursor *ret_cursor)
