@@ -39,10 +39,12 @@ static bool journal_grow(struct seam_space *space)
 	return true;
 }
 
-/* Room for two edits more, which is the most that one function here makes. */
+/* The most edits that one function here makes. */
+#define MOST_EDITS (2 * MOST_EXCHANGED)
+
 static bool journal_room(struct seam_space *space)
 {
-	return space->journal.nr + 2 <= space->journal.room || journal_grow(space);
+	return space->journal.nr + MOST_EDITS <= space->journal.room || journal_grow(space);
 }
 
 /* An edit that the caller describes; it has made sure that there is room. */
@@ -54,18 +56,23 @@ static struct edit *journal_add(struct seam_space *space, enum edit_kind kind)
 	return edit;
 }
 
+/* All bits where the condition holds: what is counted differs from area to area, branches guess ill. */
+static uint64_t where(bool holds)
+{
+	return -(uint64_t)holds;
+}
+
 /* @pages may be negative. */
 static void count_pages(struct seam_totals *totals, uint64_t flags, uint64_t pages)
 {
+	uint64_t kind = flags & (SEAM_VM_EXEC | SEAM_VM_WRITE | SEAM_VM_GROWSDOWN);
+	uint64_t data = flags & (SEAM_VM_WRITE | SEAM_VM_SHARED | SEAM_VM_GROWSDOWN);
+
 	totals->total_pages += pages;
-	if (flags & SEAM_VM_LOCKED)
-		totals->locked_pages += pages;
-	if ((flags & (SEAM_VM_EXEC | SEAM_VM_WRITE | SEAM_VM_GROWSDOWN)) == SEAM_VM_EXEC)
-		totals->exec_pages += pages;
-	else if (flags & SEAM_VM_GROWSDOWN)
-		totals->stack_pages += pages;
-	else if ((flags & (SEAM_VM_WRITE | SEAM_VM_SHARED)) == SEAM_VM_WRITE)
-		totals->data_pages += pages;
+	totals->locked_pages += pages & where(flags & SEAM_VM_LOCKED);
+	totals->exec_pages += pages & where(kind == SEAM_VM_EXEC);
+	totals->stack_pages += pages & where(flags & SEAM_VM_GROWSDOWN);
+	totals->data_pages += pages & where(data == SEAM_VM_WRITE);
 }
 
 void area_count(const struct seam_space *space, const struct area *area, struct seam_totals *totals,
@@ -212,6 +219,148 @@ int area_split(struct seam_space *space, struct cursor *cursor, uint64_t at)
 	return 0;
 }
 
+/* The identities that the areas of the edit have, or have no more. */
+static void identify(struct seam_space *space, const struct edit *edit)
+{
+	if (edit->kind != EDIT_REMOVE)
+		hold(space, &edit->after);
+	if (edit->kind != EDIT_INSERT)
+		drop(space, &edit->before);
+}
+
+/* Makes one edit in the index, and in the shape that steps are counted by. -SEAM_EALLOC. */
+static int carry_out(struct seam_space *space, const struct edit *edit)
+{
+	struct cursor cursor;
+	int err = 0;
+
+	index_seek(&space->index,
+		   edit->kind == EDIT_INSERT ? edit->after.start : edit->before.start, &cursor);
+	switch (edit->kind) {
+	case EDIT_INSERT:
+		err = index_insert_at(&space->index, &cursor, &edit->after);
+		if (!err && space->steps && !steps_area_inserted(space, &edit->after)) {
+			index_remove(&space->index, &cursor);
+			err = -SEAM_EALLOC;
+		}
+		break;
+	case EDIT_REMOVE:
+		index_remove(&space->index, &cursor);
+		if (space->steps)
+			steps_area_removed(space, &edit->before);
+		break;
+	case EDIT_STORE:
+		err = index_store(&space->index, &cursor, &edit->after);
+		if (!err && space->steps)
+			steps_area_stored(space, &edit->before, &edit->after);
+		break;
+	}
+	return err;
+}
+
+static void count_edit(struct seam_space *space, const struct edit *edit)
+{
+	if (edit->kind == EDIT_STORE) {
+		recount(space, &edit->before, &edit->after);
+		return;
+	}
+	area_count(space, edit->kind == EDIT_INSERT ? &edit->after : &edit->before,
+		   &space->mm.totals, edit->kind == EDIT_INSERT ? 1 : -1);
+	identify(space, edit);
+}
+
+static bool shrinks(const struct edit *edit)
+{
+	return edit->before.start <= edit->after.start && edit->after.end <= edit->before.end;
+}
+
+static void write_store(struct edit *edit, const struct area *before, const struct area *after)
+{
+	edit->kind = EDIT_STORE;
+	edit->before = *before;
+	edit->after = *after;
+}
+
+/*
+ * As single edits, in an order in which no area ever reaches into another, nor does when they are
+ * taken back: what goes, what shrinks, what grows, what is new. Returns how many.
+ */
+static size_t write_edits(const struct exchange *exchange, const struct area *old,
+			  struct edit *edits)
+{
+	bool stays[MOST_EXCHANGED] = { false };
+	struct edit *edit = edits;
+
+	for (unsigned int i = 0; i < exchange->nr; i++)
+		if (exchange->of[i] != NEW_AREA)
+			stays[exchange->of[i]] = true;
+	for (unsigned int i = 0; i < exchange->nr_old; i++) {
+		if (!stays[i]) {
+			edit->kind = EDIT_REMOVE;
+			edit++->before = old[i];
+		}
+	}
+	for (int growing = 0; growing < 2; growing++) {
+		for (unsigned int i = 0; i < exchange->nr; i++) {
+			if (exchange->of[i] == NEW_AREA)
+				continue;
+			write_store(edit, &old[exchange->of[i]], &exchange->areas[i]);
+			edit += shrinks(edit) != growing;
+		}
+	}
+	for (unsigned int i = 0; i < exchange->nr; i++) {
+		if (exchange->of[i] == NEW_AREA) {
+			edit->kind = EDIT_INSERT;
+			edit++->after = exchange->areas[i];
+		}
+	}
+	return (size_t)(edit - edits);
+}
+
+/* One edit after the other: where areas of several nodes are concerned, or steps are counted. */
+static int exchange_singly(struct seam_space *space, struct cursor *cursor, uint64_t start,
+			   size_t nr)
+{
+	struct journal *journal = &space->journal;
+
+	for (; nr; nr--) {
+		const struct edit *edit = &journal->edits[journal->nr];
+
+		if (carry_out(space, edit))
+			return out_of_memory(space);
+		count_edit(space, edit);
+		journal->nr++;
+	}
+	index_seek(&space->index, start, cursor);
+	return 0;
+}
+
+int area_exchange(struct seam_space *space, struct cursor *cursor, struct exchange *exchange)
+{
+	struct journal *journal = &space->journal;
+	struct area *old = exchange->old;
+	struct cursor at = *cursor;
+	struct edit *edits;
+	size_t nr;
+
+	/* it must be possible to put back all that the call has taken out */
+	if (!journal_room(space) || index_reserve(&space->index, journal->nr + exchange->nr_old))
+		return out_of_memory(space);
+	for (unsigned int i = 0; i < exchange->nr_old; i++) {
+		index_load(&space->index, &at, &old[i]);
+		index_next(&space->index, &at);
+	}
+	edits = &journal->edits[journal->nr];
+	nr = write_edits(exchange, old, edits);
+	if (space->steps ||
+	    !index_replace(&space->index, cursor, exchange->nr_old, exchange->areas, exchange->nr))
+		return exchange_singly(space, cursor, old[0].start, nr);
+	for (size_t i = 0; i < nr; i++)
+		count_edit(space, &edits[i]);
+	journal->nr += nr;
+	return 0;
+}
+
 uint32_t area_intern(struct seam_space *space, const struct attr *attr)
 {
 	uint32_t id = attr_intern(&space->attrs, &space->alloc, attr);
@@ -287,36 +436,6 @@ uint64_t area_heap_tag(const struct seam_space *space, uint64_t end)
 	return heap.end == end ? heap.tag : 0;
 }
 
-static void undo(struct seam_space *space, const struct edit *edit)
-{
-	struct cursor cursor;
-
-	switch (edit->kind) {
-	case EDIT_INSERT:
-		index_seek(&space->index, edit->after.start, &cursor);
-		index_remove(&space->index, &cursor);
-		if (space->steps)
-			steps_area_removed(space, &edit->after);
-		drop(space, &edit->after);
-		break;
-	case EDIT_REMOVE:
-		/* neither this nor the store below fails: nothing gives back memory in a call */
-		index_insert(&space->index, &edit->before, NULL);
-		if (space->steps)
-			steps_area_inserted(space, &edit->before);
-		hold(space, &edit->before);
-		break;
-	case EDIT_STORE:
-		index_seek(&space->index, edit->after.start, &cursor);
-		index_store(&space->index, &cursor, &edit->before);
-		if (space->steps)
-			steps_area_stored(space, &edit->after, &edit->before);
-		hold(space, &edit->before);
-		drop(space, &edit->after);
-		break;
-	}
-}
-
 /* What was done stays done: nothing is needed any more to take it back. */
 static void keep(struct seam_space *space)
 {
@@ -333,34 +452,25 @@ static void keep(struct seam_space *space)
 	WRITE_RELEASE(space->changing, false);
 }
 
-/* Makes an edit anew; ask has set the room for it aside. */
+/* Neither of the two fails: nothing gives back memory in a call, and ask has set more aside. */
+
+static void undo(struct seam_space *space, const struct edit *edit)
+{
+	static const enum edit_kind inverse[] = {
+		[EDIT_INSERT] = EDIT_REMOVE, [EDIT_REMOVE] = EDIT_INSERT, [EDIT_STORE] = EDIT_STORE
+	};
+	struct edit back = { .kind = inverse[edit->kind],
+			     .before = edit->after,
+			     .after = edit->before };
+
+	carry_out(space, &back);
+	identify(space, &back);
+}
+
 static void redo(struct seam_space *space, const struct edit *edit)
 {
-	struct cursor cursor;
-
-	if (edit->kind != EDIT_INSERT)
-		index_seek(&space->index, edit->before.start, &cursor);
-	switch (edit->kind) {
-	case EDIT_INSERT:
-		index_insert(&space->index, &edit->after, NULL);
-		if (space->steps)
-			steps_area_inserted(space, &edit->after);
-		hold(space, &edit->after);
-		break;
-	case EDIT_REMOVE:
-		index_remove(&space->index, &cursor);
-		if (space->steps)
-			steps_area_removed(space, &edit->before);
-		drop(space, &edit->before);
-		break;
-	case EDIT_STORE:
-		index_store(&space->index, &cursor, &edit->after);
-		if (space->steps)
-			steps_area_stored(space, &edit->before, &edit->after);
-		hold(space, &edit->after);
-		drop(space, &edit->before);
-		break;
-	}
+	carry_out(space, edit);
+	identify(space, edit);
 }
 
 void call_suspend(struct seam_space *space)

@@ -17,6 +17,37 @@ int area_remove(struct seam_space *space, struct cursor *cursor);
 /* The area under the cursor, which stays on it, becomes *area; see index_store. */
 int area_store(struct seam_space *space, struct cursor *cursor, const struct area *area);
 
+#define MOST_EXCHANGED 3
+#define NEW_AREA (-1)
+
+/* Areas that lie side by side become others, which begin and end between the same neighbours. */
+struct exchange {
+	unsigned int nr_old, nr; /* at most MOST_EXCHANGED each */
+	struct area areas[MOST_EXCHANGED];
+	int of[MOST_EXCHANGED];		 /* which of the old ones it is, changed; or NEW_AREA */
+	struct area old[MOST_EXCHANGED]; /* filled in by area_exchange */
+};
+
+static inline void exchange_init(struct exchange *exchange, unsigned int nr_old)
+{
+	exchange->nr_old = nr_old;
+	exchange->nr = 0;
+}
+
+/* The next of the new ones begins as a copy of @area; it is returned. */
+static inline struct area *exchange_add(struct exchange *exchange, const struct area *area, int of)
+{
+	exchange->areas[exchange->nr] = *area;
+	exchange->of[exchange->nr] = of;
+	return &exchange->areas[exchange->nr++];
+}
+
+/*
+ * The first of the old ones is under the cursor, which ends on the first of the new ones; without
+ * any on what comes next.
+ */
+int area_exchange(struct seam_space *space, struct cursor *cursor, struct exchange *exchange);
+
 /*
  * Cuts the area under the cursor in two at @at, which lies inside it:
  *	[start    at    end)  ->  [start at)[at end)

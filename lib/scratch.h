@@ -38,11 +38,11 @@ struct mapped_anew {
 struct scratch {
 	struct seam_answer answer; /* ask */
 	struct forced forced;
-	struct join_new join;  /* new memory: mmap, brk, mremap; ... */
-	struct unmap unmap;    /* munmap, and what makes room */
-	struct area cut;       /* of these, what is left of an area at an edge */
-	struct area grown;     /* ... and what has joined it */
-	struct area populated; /* each area whose pages are brought in, ... */
+	struct join_new join;	  /* new memory: mmap, brk, mremap; ... */
+	struct unmap unmap;	  /* munmap, and what makes room */
+	struct area grown;	  /* of these, what has joined the new memory */
+	struct exchange exchange; /* what becomes of areas side by side */
+	struct area populated;	  /* each area whose pages are brought in, ... */
 	struct cursor populated_at;
 	struct area faulted;	 /* ... or that becomes anonymous */
 	struct remap remap;	 /* mremap */

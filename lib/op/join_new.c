@@ -98,29 +98,25 @@ static uint32_t brought_anon(const struct seam_space *space, const struct join_n
 static int grow_prev(struct seam_space *space, const struct join_new *join,
 		     struct cursor *ret_cursor)
 {
-	struct area *grown = &scratch_of(space)->grown;
+	struct exchange *exchange = &scratch_of(space)->exchange;
 	uint64_t sticky = area_flags(space, &join->area);
-	int err;
+	struct area *grown;
 
-	*grown = join->prev;
+	exchange_init(exchange, 1 + join->joins_right);
+	grown = exchange_add(exchange, &join->prev, 0);
 	*ret_cursor = join->prev_at;
 	grown->end = join->area.end;
 	if (join->joins_right) {
-		*ret_cursor = join->next_at;
 		grown->end = join->next.end;
 		sticky |= area_flags(space, &join->next);
 		if (!grown->anon)
 			grown->anon = join->next.anon;
-		err = area_remove(space, ret_cursor);
-		if (err)
-			return err;
-		index_prev(&space->index, ret_cursor);
 	}
 	if (!grown->anon)
 		grown->anon = brought_anon(space, join);
 	if (!join_keep_sticky(space, grown, sticky))
 		return -SEAM_EALLOC;
-	return area_store(space, ret_cursor, grown);
+	return area_exchange(space, ret_cursor, exchange);
 }
 
 /* [area)[next) -> [next	) */

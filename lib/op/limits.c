@@ -10,9 +10,9 @@ static uint64_t limit_pages(const struct seam_space *space, enum seam_limit limi
 	return pages_of(space, space->limit[limit]);
 }
 
-bool limit_areas_reached(const struct seam_space *space)
+bool limit_areas_reached(const struct seam_space *space, unsigned int more)
 {
-	return index_count(&space->index) >= space->limit[SEAM_LIMIT_AREAS];
+	return index_count(&space->index) + more >= space->limit[SEAM_LIMIT_AREAS];
 }
 
 /* A limit of 0 bytes is none: the kernel spares valgrind (6.18 mm/mmap.c may_expand_vm). */

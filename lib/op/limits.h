@@ -7,8 +7,11 @@
 
 #include "lib/space.h"
 
-/* An area more would be one too many for a split (6.18 mm/vma.c split_vma). */
-bool limit_areas_reached(const struct seam_space *space);
+/*
+ * An area more would be one too many for a split, when there are @more than the space has now (6.18
+ * mm/vma.c split_vma).
+ */
+bool limit_areas_reached(const struct seam_space *space, unsigned int more);
 
 /* RLIMIT_AS, and RLIMIT_DATA for private writable memory (6.18 mm/vma.c may_expand_vm). */
 bool limit_may_expand(const struct seam_space *space, uint64_t flags, uint64_t pages);

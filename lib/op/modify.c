@@ -62,82 +62,102 @@ static uint32_t survivor_anon(const struct area *survivor, const struct area *a,
 	return a->anon;
 }
 
-/* What a join leaves of the area. */
-static int shrink(struct seam_space *space, struct cursor *cursor, struct outcome *o,
-		  uint64_t start, uint64_t end)
+/* The part [start, end) of the area that is to be changed becomes an area: of the one, or a new one. */
+static void add_part(const struct seam_space *space, struct exchange *exchange,
+		     const struct outcome *o, uint64_t start, uint64_t end, int of)
 {
-	o->rest = o->area;
-	o->rest.pgoff = area_offset_at(space, &o->area, start);
-	o->rest.start = start;
-	o->rest.end = end;
-	return area_store(space, cursor, &o->rest);
+	struct area *part = exchange_add(exchange, &o->area, of);
+
+	part->pgoff = area_offset_at(space, &o->area, start);
+	part->start = start;
+	part->end = end;
 }
 
 /* prev | range [| next]  ->  prev, which swallows the range, and next too when it fits */
 static noinline_for_stack int join_left(struct seam_space *space, struct cursor *cursor,
 					struct outcome *o)
 {
+	struct exchange *exchange = &scratch_of(space)->exchange;
 	const struct area *taken = o->has_next ? &o->next : NULL;
-	struct area *joined = &o->joined;
 	uint64_t flags = area_flags(space, &o->range);
-	int err;
+	struct area *joined;
 
-	*joined = o->prev;
+	exchange_init(exchange, 2 + !!taken);
+	joined = exchange_add(exchange, &o->prev, 0);
 	joined->end = taken ? taken->end : o->range.end;
 	joined->anon = survivor_anon(&o->prev, &o->range, taken);
 	if (taken)
 		flags |= area_flags(space, taken);
 	if (!join_keep_sticky(space, joined, flags))
 		return -SEAM_EALLOC;
-	if (o->whole) {
-		err = area_remove(space, cursor);
-		if (!err && taken)
-			err = area_remove(space, cursor);
-		space->mm.stats.joins += 1 + !!taken;
-	} else {
-		err = shrink(space, cursor, o, o->range.end, o->area.end);
-		space->mm.stats.joins++;
-	}
-	if (err)
-		return err;
-	index_seek(&space->index, o->prev.start, cursor);
-	return area_store(space, cursor, joined);
+	if (!o->whole)
+		add_part(space, exchange, o, o->range.end, o->area.end, 1);
+	space->mm.stats.joins += 1 + !!taken;
+	index_prev(&space->index, cursor);
+	return area_exchange(space, cursor, exchange);
 }
 
 /* range | next  ->  next, which begins lower */
 static noinline_for_stack int join_right(struct seam_space *space, struct cursor *cursor,
 					 struct outcome *o)
 {
-	struct area *joined = &o->joined;
+	struct exchange *exchange = &scratch_of(space)->exchange;
+	struct area *joined;
 	int err;
 
-	*joined = o->next;
+	exchange_init(exchange, 2);
+	if (!o->whole)
+		add_part(space, exchange, o, o->area.start, o->range.start, 0);
+	joined = exchange_add(exchange, &o->next, 1);
 	joined->start = o->range.start;
 	joined->pgoff = o->range.pgoff;
 	joined->anon = survivor_anon(&o->next, &o->range, NULL);
 	if (!join_keep_sticky(space, joined, area_flags(space, &o->range)))
 		return -SEAM_EALLOC;
-	if (o->whole)
-		err = area_remove(space, cursor);
-	else
-		err = shrink(space, cursor, o, o->area.start, o->range.start);
 	space->mm.stats.joins++;
-	if (err)
-		return err;
-	index_seek(&space->index, o->next.start, cursor);
-	return area_store(space, cursor, joined);
+	err = area_exchange(space, cursor, exchange);
+	if (!err && !o->whole)
+		index_step(&space->index, cursor);
+	return err;
 }
 
-static noinline_for_stack int cut(struct seam_space *space, struct cursor *cursor, uint64_t at)
+/* Whether the area may be cut at @at, after @cuts that are not made yet. */
+static int check_cut(const struct seam_space *space, const struct area *area, uint64_t at,
+		     unsigned int cuts)
 {
-	struct area area;
-
-	index_load(&space->index, cursor, &area);
-	if (limit_areas_reached(space))
+	if (limit_areas_reached(space, cuts))
 		return -SEAM_ENOMEM;
-	if (!may_cut(space, &area, at))
-		return -SEAM_EINVAL;
-	return area_split(space, cursor, at);
+	return may_cut(space, area, at) ? 0 : -SEAM_EINVAL;
+}
+
+/* [below  range  above]  ->  [below][range][above] */
+static noinline_for_stack int set_apart(struct seam_space *space, struct cursor *cursor,
+					struct outcome *o)
+{
+	bool cuts_below = o->area.start < o->range.start, cuts_above = o->range.end < o->area.end;
+	struct exchange *exchange = &scratch_of(space)->exchange;
+	int err = 0;
+
+	if (cuts_below)
+		err = check_cut(space, &o->area, o->range.start, 0);
+	if (err)
+		return err;
+	if (cuts_above)
+		err = check_cut(space, &o->area, o->range.end, cuts_below);
+	/* the kernel has made the first cut before it finds that it cannot make the second */
+	if (err)
+		return cuts_below && area_split(space, cursor, o->range.start) ? -SEAM_EALLOC : err;
+	exchange_init(exchange, 1);
+	if (cuts_below)
+		add_part(space, exchange, o, o->area.start, o->range.start, 0);
+	exchange_add(exchange, &o->range, cuts_below ? NEW_AREA : 0);
+	if (cuts_above)
+		add_part(space, exchange, o, o->range.end, o->area.end, NEW_AREA);
+	space->mm.stats.splits += (uint64_t)cuts_below + cuts_above;
+	err = area_exchange(space, cursor, exchange);
+	if (!err && cuts_below)
+		index_step(&space->index, cursor);
+	return err;
 }
 
 /* The part of the area under the cursor that will be changed, as it is. */
@@ -157,25 +177,12 @@ static noinline_for_stack struct outcome *take_range(struct seam_space *space,
 
 static int modify(struct seam_space *space, struct cursor *cursor, struct outcome *o)
 {
-	int err;
-
 	decide(space, cursor, o);
 	if (o->has_prev)
 		return join_left(space, cursor, o);
 	if (o->has_next)
 		return join_right(space, cursor, o);
-	if (o->area.start < o->range.start) {
-		err = cut(space, cursor, o->range.start);
-		if (err)
-			return err;
-		index_next(&space->index, cursor);
-	}
-	if (o->area.end > o->range.end) {
-		err = cut(space, cursor, o->range.end);
-		if (err)
-			return err;
-	}
-	return area_store(space, cursor, &o->range);
+	return set_apart(space, cursor, o);
 }
 
 int modify_range(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,

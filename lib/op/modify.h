@@ -17,10 +17,9 @@
 struct outcome {
 	struct area area, range; /* the area as it is; the range as it will be */
 	struct area prev, next;
-	struct area joined, rest; /* what becomes of them, when they join */
-	struct attr attr;	  /* of the range */
-	bool has_prev, has_next;  /* compared with, and they fit */
-	bool whole;		  /* the range is the area, which a join removes */
+	struct attr attr;	 /* of the range */
+	bool has_prev, has_next; /* compared with, and they fit */
+	bool whole;		 /* the range is the area, which a join removes */
 };
 
 /*

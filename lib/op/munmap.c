@@ -22,7 +22,7 @@ bool may_cut(const struct seam_space *space, const struct area *area, uint64_t a
 static int check_head(const struct seam_space *space, const struct unmap *unmap,
 		      const struct area *area)
 {
-	if (unmap->end < area->end && limit_areas_reached(space))
+	if (unmap->end < area->end && limit_areas_reached(space, 0))
 		return -SEAM_ENOMEM;
 	if (sealed(space, area))
 		return -SEAM_EPERM;
@@ -46,6 +46,7 @@ static int check_area(const struct seam_space *space, struct unmap *unmap, const
 	if (tail && !may_cut(space, area, unmap->end))
 		return -SEAM_EINVAL;
 	unmap->cuts_tail |= tail;
+	unmap->cuts_middle = head && tail;
 	unmap->whole += !head && !tail;
 	pages = pages_of(space, (tail ? unmap->end : area->end) - from);
 	unmap->pages += pages;
@@ -99,63 +100,65 @@ int unmap_leave_cuts(struct seam_space *space, struct unmap *unmap)
 	return err;
 }
 
-/*
- * The area that reaches into the range from below:
- *	[area start	)	 -> [area)
- *	[area start	end   )  -> [area)	    [upper)
- * The cursor goes on to what lies behind the range's start then.
- */
-static int take_head(struct seam_space *space, const struct unmap *unmap, struct cursor *cursor)
+/* Takes out areas that go as a whole, until no more than @left of them are there. */
+static int take_whole(struct seam_space *space, struct unmap *unmap, uint64_t left)
 {
-	struct area *area = &scratch_of(space)->cut;
-	uint64_t end;
-	int err;
+	int err = 0;
 
-	index_load(&space->index, cursor, area);
-	end = area->end;
-	area->end = unmap->start;
-	err = area_store(space, cursor, area);
-	if (err)
-		return err;
-	space->mm.stats.splits++;
-	index_step(&space->index, cursor);
-	if (end <= unmap->end)
+	if (unmap->whole <= left)
 		return 0;
-	area->pgoff = area_offset_at(space, area, unmap->end);
-	area->start = unmap->end;
-	area->end = end;
-	space->mm.stats.splits++;
-	return area_insert_at(space, cursor, area);
+	if (unmap->cuts_head)
+		index_step(&space->index, &unmap->at);
+	for (; unmap->whole > left && !err; unmap->whole--)
+		err = area_remove(space, &unmap->at);
+	if (unmap->cuts_head)
+		index_prev(&space->index, &unmap->at);
+	return err;
 }
 
-/* [start [area	end    ) ->	     [area) */
-static int take_tail(struct seam_space *space, const struct unmap *unmap, struct cursor *cursor)
+/*
+ * The areas that go, and those at the edges, of which the rest stays; both edges may be of one area:
+ *	[head  (start	)  [whole)  [	end)  tail)  ->  [head)			[tail)
+ */
+static noinline_for_stack void plan_edges(const struct seam_space *space, const struct unmap *unmap,
+					  struct exchange *ret_exchange)
 {
-	struct area *area = &scratch_of(space)->cut;
+	struct cursor at = unmap->at;
+	struct area area, *edge;
 
-	index_load(&space->index, cursor, area);
-	area->pgoff = area_offset_at(space, area, unmap->end);
-	area->start = unmap->end;
-	space->mm.stats.splits++;
-	return area_store(space, cursor, area);
+	exchange_init(ret_exchange, (unsigned int)unmap->whole + unmap->cuts_head +
+					    unmap->cuts_tail - unmap->cuts_middle);
+	if (unmap->cuts_head) {
+		index_load(&space->index, &at, &area);
+		edge = exchange_add(ret_exchange, &area, 0);
+		edge->end = unmap->start;
+	}
+	if (unmap->cuts_tail) {
+		for (unsigned int i = 1; i < ret_exchange->nr_old; i++)
+			index_next(&space->index, &at);
+		index_load(&space->index, &at, &area);
+		edge = exchange_add(ret_exchange, &area,
+				    unmap->cuts_middle ? NEW_AREA : (int)ret_exchange->nr_old - 1);
+		edge->pgoff = area_offset_at(space, &area, unmap->end);
+		edge->start = unmap->end;
+	}
 }
 
 int unmap_carry_out(struct seam_space *space, struct unmap *unmap)
 {
-	uint64_t count = index_count(&space->index);
-	bool tail = unmap->cuts_tail;
-	int err = 0;
+	struct exchange *exchange = &scratch_of(space)->exchange;
+	int err;
 
 	steps_forget_last(space);
 	commit_release(space, unmap->charged);
-	if (unmap->cuts_head) {
-		err = take_head(space, unmap, &unmap->at);
-		tail = tail && index_count(&space->index) == count;
-	}
-	for (uint64_t nr = unmap->whole; nr && !err; nr--)
-		err = area_remove(space, &unmap->at);
-	if (!err && tail)
-		err = take_tail(space, unmap, &unmap->at);
+	err = take_whole(space, unmap, MOST_EXCHANGED - 2);
+	if (err)
+		return err;
+	plan_edges(space, unmap, exchange);
+	space->mm.stats.splits += exchange->nr;
+	err = area_exchange(space, &unmap->at, exchange);
+	if (!err && unmap->cuts_head)
+		index_step(&space->index, &unmap->at);
 	unmap->found = index_on_area(&space->index, &unmap->at);
 	return err;
 }

@@ -13,6 +13,7 @@ struct unmap {
 	uint64_t whole;	  /* areas that lie in it as a whole */
 	bool cuts_head;	  /* an area begins before it */
 	bool cuts_tail;	  /* an area ends behind it */
+	bool cuts_middle; /* the same area */
 	bool found;	  /* there is an area that ends behind its start ... */
 	struct cursor at; /* ... and this is on it, else past the end */
 };

@@ -255,6 +255,7 @@ static int call_snapshot(struct seam_space *space)
 static const struct {
 	const char *name;
 	int (*call)(struct seam_space *space);
+	bool frugal; /* it may need no memory at all: one area more finds room in its node */
 } calls[] = {
 	{ "mmap", call_mmap },
 	{ "mmap over many", call_mmap_over },
@@ -266,7 +267,7 @@ static const struct {
 	{ "mprotect of several", call_mprotect_file },
 	{ "mremap, growing", call_mremap_grow },
 	{ "mremap, moving", call_mremap_move },
-	{ "mremap DONTUNMAP", call_mremap_dontunmap },
+	{ "mremap DONTUNMAP", call_mremap_dontunmap, true },
 	{ "mremap, shrinking", call_mremap_shrink },
 	{ "madvise", call_madvise },
 	{ "madvise GUARD_INSTALL", call_guard },
@@ -274,7 +275,7 @@ static const struct {
 	{ "mlockall", call_mlockall },
 	{ "munlock", call_munlock },
 	{ "mseal", call_mseal },
-	{ "brk", call_brk },
+	{ "brk", call_brk, true },
 	{ "touch", call_touch },
 	{ "stack growth", call_grow },
 	{ "stack", call_stack },
@@ -373,7 +374,8 @@ static void all_calls(void)
 			failures += try_call(which, extra, SEAM_SPACE_COUNT_STEPS, &good);
 		for (unsigned int extra = 0; extra < 70 && good; extra += 3)
 			failures += try_call(which, extra, SEAM_SPACE_READERS, &good);
-		ok(good && failures, "%s: %u failures taken back", calls[which].name, failures);
+		ok(good && (failures || calls[which].frugal), "%s: %u failures taken back",
+		   calls[which].name, failures);
 	}
 }
 
