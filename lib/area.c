@@ -343,6 +343,10 @@ int area_exchange(struct seam_space *space, struct cursor *cursor, struct exchan
 	struct edit *edits;
 	size_t nr;
 
+	if (exchange->nr_old == 1 && !exchange->nr)
+		return area_remove(space, cursor);
+	if (exchange->nr_old == 1 && exchange->nr == 1)
+		return area_store(space, cursor, &exchange->areas[0]);
 	/* it must be possible to put back all that the call has taken out */
 	if (!journal_room(space) || index_reserve(&space->index, journal->nr + exchange->nr_old))
 		return out_of_memory(space);

@@ -118,14 +118,8 @@ void node_refresh(struct index *index, struct index_node *node)
 	node_tell_parents(index, node, start, end, gap);
 }
 
-void leaf_refresh(struct index *index, struct leaf *leaf, uint32_t lost, uint32_t made)
+void leaf_tell(struct index *index, struct leaf *leaf, uint32_t largest)
 {
-	uint32_t largest = leaf->node.gap;
-
-	if (made > largest)
-		largest = made;
-	else if (lost == largest && made < largest)
-		largest = leaf_largest_gap(leaf, largest);
 	leaf->node.gap = largest;
 	if (leaf->node.parent)
 		node_tell_parents(index, &leaf->node, leaf_start(leaf, 0), leaf->last_end, largest);

@@ -2,6 +2,123 @@
 #include "lib/compiler.h"
 #include "lib/index/tree.h"
 
+/* The gap between two areas of a leaf; none where one of them is none. */
+static inline uint32_t gap_between(const struct leaf *leaf, unsigned int below, unsigned int above)
+{
+	return leaf->start[above] - leaf->end[below];
+}
+
+static inline uint32_t larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * The largest of the gaps that @nr areas from @slot on border on, of a leaf; with none, that where
+ * they would be.
+ */
+static inline __attribute__((always_inline)) uint32_t gaps_at(const struct leaf *leaf,
+							      unsigned int slot, unsigned int nr)
+{
+	uint32_t largest = 0;
+
+	if (!nr)
+		return slot && slot < leaf->node.nr ? gap_between(leaf, slot - 1, slot) : 0;
+	if (slot)
+		largest = gap_between(leaf, slot - 1, slot);
+	for (unsigned int i = 1; i < nr; i++)
+		largest = larger(largest, gap_between(leaf, slot + i - 1, slot + i));
+	if (slot + nr < leaf->node.nr)
+		largest = larger(largest, gap_between(leaf, slot + nr - 1, slot + nr));
+	return largest;
+}
+
+/*
+ * index_replace() in a leaf without cold arrays, whose base stays; most calls come to no other.
+ * Written out where the numbers are constants, since most of them are 0 or 1.
+ */
+static inline __attribute__((always_inline)) bool replace_plainly(struct index *index,
+								  struct cursor *cursor,
+								  unsigned int nr_old,
+								  const struct area *areas,
+								  unsigned int nr)
+{
+	struct leaf *leaf = cursor->node;
+	unsigned int slot = (unsigned int)cursor->slot, before, after;
+	uint64_t base;
+	uint32_t lost;
+
+	if (!leaf || leaf->pgoff || leaf->tag)
+		return false;
+	before = leaf->node.nr;
+	after = before - nr_old + nr;
+	base = leaf->base;
+	if (slot + nr_old > before || after - 1 >= LEAF_SLOTS || (!slot && !nr_old))
+		return false;
+	for (unsigned int i = 0; i < nr; i++) {
+		uint64_t start = areas[i].start >> index->page_shift;
+
+		if (start - base > LEAF_REACH || areas[i].pgoff != start || areas[i].tag)
+			return false;
+	}
+	node_touch(index, &leaf->node);
+	lost = gaps_at(leaf, slot, nr_old);
+	if (nr != nr_old) {
+		leaf_move_slots(index, leaf, slot + nr, slot + nr_old, before - slot - nr_old);
+		for (unsigned int i = after; i < before; i++) {
+			WRITE_ONCE(leaf->end[i], UINT32_MAX);
+			WRITE_ONCE(leaf->start[i], UINT32_MAX);
+		}
+		WRITE_ONCE(leaf->node.nr, (uint8_t)after);
+		index->nr += (size_t)nr - nr_old;
+	}
+	for (unsigned int i = 0; i < nr; i++) {
+		uint64_t start = areas[i].start >> index->page_shift;
+		uint64_t end = areas[i].end >> index->page_shift;
+
+		WRITE_ONCE(leaf->start[slot + i], (uint32_t)(start - base));
+		WRITE_ONCE(leaf->end[slot + i], leaf_relative_end(end, base));
+		WRITE_ONCE(leaf->ids[slot + i].attr, areas[i].attr);
+		WRITE_ONCE(leaf->ids[slot + i].anon, areas[i].anon);
+	}
+	if (slot + nr == after)
+		WRITE_ONCE(leaf->last_end, nr ? areas[nr - 1].end >> index->page_shift
+					      : base + leaf->end[after - 1]);
+	leaf_refresh(index, leaf, !slot || slot + nr == after, lost, gaps_at(leaf, slot, nr));
+	if (nr) {
+		index->run = leaf;
+		index->run_slot = slot + nr - 1;
+	}
+	return true;
+}
+
+/* Where they are looked at in the end, the neighbours' counts are asked for before. */
+static inline void prefetch_neighbours(const struct cursor *cursor)
+{
+	const struct leaf *leaf = cursor->node;
+
+	__builtin_prefetch(&leaf->prev->node.nr);
+	__builtin_prefetch(&leaf->next->node.nr);
+}
+
+bool index_replace(struct index *index, struct cursor *cursor, unsigned int nr_old,
+		   const struct area *areas, unsigned int nr)
+{
+	struct leaf *leaf = cursor->node;
+
+	if (nr < nr_old)
+		prefetch_neighbours(cursor);
+	if (!replace_plainly(index, cursor, nr_old, areas, nr)) {
+		if (!leaf || !leaf_fits(index, leaf, (unsigned int)cursor->slot, nr_old, areas, nr))
+			return false;
+		leaf_replace(index, leaf, (unsigned int)cursor->slot, nr_old, areas, nr);
+		index->nr += (size_t)nr - nr_old;
+	}
+	if (nr < nr_old)
+		leaf_settle(index, cursor);
+	return true;
+}
+
 int index_reserve_more(struct index *index, size_t nr)
 {
 	/* a split makes two leaves of at least half a leaf each */
@@ -38,7 +155,7 @@ static int ensure_insert(struct index *index, const struct area *area)
 
 int index_insert_at(struct index *index, struct cursor *cursor, const struct area *area)
 {
-	if (index_replace(index, cursor, 0, area, 1))
+	if (replace_plainly(index, cursor, 0, area, 1) || index_replace(index, cursor, 0, area, 1))
 		return 0;
 	if (ensure_insert(index, area))
 		return -SEAM_EALLOC;
@@ -108,6 +225,11 @@ void index_remove(struct index *index, struct cursor *cursor)
 {
 	struct leaf *leaf = cursor->node, *prev = leaf->prev, *next = leaf->next;
 
+	prefetch_neighbours(cursor);
+	if (replace_plainly(index, cursor, 1, NULL, 0)) {
+		leaf_settle(index, cursor);
+		return;
+	}
 	if (index_replace(index, cursor, 1, NULL, 0))
 		return;
 	/* the only one of its leaf */
@@ -132,7 +254,7 @@ int index_store(struct index *index, struct cursor *cursor, const struct area *a
 {
 	struct leaf *leaf = cursor->node;
 
-	if (index_replace(index, cursor, 1, area, 1))
+	if (replace_plainly(index, cursor, 1, area, 1) || index_replace(index, cursor, 1, area, 1))
 		return 0;
 	if (!leaf_reaches(leaf, area->start >> index->page_shift))
 		return store_far(index, cursor, area);

@@ -45,11 +45,6 @@ void leaf_drop(struct index *index, struct leaf *leaf)
 	history_retire(index, POOL_LEAF, leaf);
 }
 
-static uint32_t relative_end(uint64_t end, uint64_t base)
-{
-	return end - base > LEAF_REACH ? LEAF_FAR : (uint32_t)(end - base);
-}
-
 void leaf_rebase(struct index *index, struct leaf *leaf, uint64_t base)
 {
 	uint32_t by = (uint32_t)(leaf->base - base);
@@ -62,7 +57,7 @@ void leaf_rebase(struct index *index, struct leaf *leaf, uint64_t base)
 		WRITE_ONCE(leaf->end[i], leaf->end[i] + by);
 	WRITE_ONCE(leaf->base, base);
 	if (nr)
-		WRITE_ONCE(leaf->end[nr - 1], relative_end(leaf->last_end, base));
+		WRITE_ONCE(leaf->end[nr - 1], leaf_relative_end(leaf->last_end, base));
 }
 
 bool leaf_reaches(const struct leaf *leaf, uint64_t start)
@@ -104,7 +99,7 @@ void leaf_write(struct index *index, struct leaf *leaf, unsigned int slot, const
 	if (start < leaf->base)
 		leaf_rebase(index, leaf, start);
 	WRITE_ONCE(leaf->start[slot], (uint32_t)(start - leaf->base));
-	WRITE_ONCE(leaf->end[slot], relative_end(end, leaf->base));
+	WRITE_ONCE(leaf->end[slot], leaf_relative_end(end, leaf->base));
 	if (slot + 1u == leaf->node.nr)
 		WRITE_ONCE(leaf->last_end, end);
 	WRITE_ONCE(leaf->ids[slot].attr, area->attr);
@@ -115,16 +110,8 @@ void leaf_write(struct index *index, struct leaf *leaf, unsigned int slot, const
 		set_tag(index, leaf, slot, area->tag);
 }
 
-/* Within one leaf: what stands from @slot on, @nr areas, comes to lie at @to. */
-static void move_slots(struct leaf *leaf, unsigned int to, unsigned int slot, unsigned int nr)
-{
-	shared_move32(leaf->end + to, leaf->end + slot, nr);
-	shared_move32(leaf->start + to, leaf->start + slot, nr);
-	shared_move32(&leaf->ids[to].attr, &leaf->ids[slot].attr, 2 * nr);
-}
-
 #ifdef SEARCH_X86
-/* The same in whole registers: where the slots are differs from call to call, branches would not do. */
+/* In whole registers: where the slots are differs from call to call, branches would guess ill. */
 static TARGET_AVX512 void move_slots_avx512(struct leaf *leaf, unsigned int to, unsigned int slot,
 					    unsigned int nr)
 {
@@ -150,6 +137,20 @@ static TARGET_AVX512 void move_slots_avx512(struct leaf *leaf, unsigned int to, 
 }
 #endif
 
+void leaf_move_slots(const struct index *index, struct leaf *leaf, unsigned int to,
+		     unsigned int slot, unsigned int nr)
+{
+#ifdef SEARCH_X86
+	if (index->search == SEARCH_AVX512) {
+		move_slots_avx512(leaf, to, slot, nr);
+		return;
+	}
+#endif
+	shared_move32(leaf->end + to, leaf->end + slot, nr);
+	shared_move32(leaf->start + to, leaf->start + slot, nr);
+	shared_move32(&leaf->ids[to].attr, &leaf->ids[slot].attr, 2 * nr);
+}
+
 static void move_cold(struct leaf *leaf, unsigned int to, unsigned int slot, unsigned int nr)
 {
 	if (leaf->pgoff)
@@ -168,12 +169,7 @@ void leaf_make_room(struct index *index, struct leaf *leaf, unsigned int slot, u
 	if (!rest && !nr && after)
 		WRITE_ONCE(leaf->last_end, leaf->base + leaf->end[after - 1]);
 	if (nr != nr_old) {
-#ifdef SEARCH_X86
-		if (index->search == SEARCH_AVX512)
-			move_slots_avx512(leaf, slot + nr, behind, rest);
-		else
-#endif
-			move_slots(leaf, slot + nr, behind, rest);
+		leaf_move_slots(index, leaf, slot + nr, behind, rest);
 		move_cold(leaf, slot + nr, behind, rest);
 	}
 	for (unsigned int i = after; i < leaf->node.nr; i++) {
@@ -192,7 +188,8 @@ static void copy_plainly(struct leaf *to, unsigned int to_slot, const struct lea
 	for (unsigned int i = 0; i < nr; i++)
 		WRITE_ONCE(to->start[to_slot + i], from->start[slot + i] + by);
 	for (unsigned int i = 0; i < nr; i++)
-		WRITE_ONCE(to->end[to_slot + i], relative_end(leaf_end(from, slot + i), to->base));
+		WRITE_ONCE(to->end[to_slot + i],
+			   leaf_relative_end(leaf_end(from, slot + i), to->base));
 	shared_move32(&to->ids[to_slot].attr, &from->ids[slot].attr, 2 * nr);
 	if (to_slot + nr == to->node.nr)
 		WRITE_ONCE(to->last_end, leaf_end(from, slot + nr - 1));
@@ -235,13 +232,14 @@ void leaf_replace(struct index *index, struct leaf *leaf, unsigned int slot, uns
 {
 	unsigned int below = slot ? slot - 1 : 0;
 	uint32_t lost = gap_among(leaf, below, slot + nr_old);
+	bool edge = !slot || slot + nr_old == leaf->node.nr;
 
 	if (nr && areas->start >> index->page_shift < leaf->base)
 		leaf_rebase(index, leaf, areas->start >> index->page_shift);
 	leaf_make_room(index, leaf, slot, nr_old, nr);
 	for (unsigned int i = 0; i < nr; i++)
 		leaf_write(index, leaf, slot + i, &areas[i]);
-	leaf_refresh(index, leaf, lost, gap_among(leaf, below, slot + nr));
+	leaf_refresh(index, leaf, edge, lost, gap_among(leaf, below, slot + nr));
 	if (nr) {
 		index->run = leaf;
 		index->run_slot = slot + nr - 1;
@@ -254,9 +252,8 @@ static bool is_implied(const struct leaf *leaf, const struct area *area, uint64_
 	return (leaf->pgoff || area->pgoff == start) && (leaf->tag || !area->tag);
 }
 
-/* The leaf can have the @areas for @nr_old of its own from @slot on, as it is. */
-static bool fits(const struct index *index, const struct leaf *leaf, unsigned int slot,
-		 unsigned int nr_old, const struct area *areas, unsigned int nr)
+bool leaf_fits(const struct index *index, const struct leaf *leaf, unsigned int slot,
+	       unsigned int nr_old, const struct area *areas, unsigned int nr)
 {
 	unsigned int after = leaf->node.nr - nr_old + nr, behind = slot + nr_old;
 	uint64_t base = leaf->base, start = 0;
@@ -273,18 +270,4 @@ static bool fits(const struct index *index, const struct leaf *leaf, unsigned in
 	if (behind < leaf->node.nr)
 		start = leaf_start(leaf, leaf->node.nr - 1u);
 	return !nr || start - base <= LEAF_REACH;
-}
-
-bool index_replace(struct index *index, struct cursor *cursor, unsigned int nr_old,
-		   const struct area *areas, unsigned int nr)
-{
-	struct leaf *leaf = cursor->node;
-
-	if (!leaf || !fits(index, leaf, (unsigned int)cursor->slot, nr_old, areas, nr))
-		return false;
-	leaf_replace(index, leaf, (unsigned int)cursor->slot, nr_old, areas, nr);
-	index->nr += (size_t)nr - nr_old;
-	if (nr < nr_old)
-		leaf_settle(index, cursor);
-	return true;
 }

@@ -47,11 +47,26 @@ void node_tell_parents(struct index *index, struct index_node *node, uint64_t st
 void node_refresh(struct index *index, struct index_node *node);
 /* The largest gap between the areas of a leaf, which is known to be at most @bound. */
 uint32_t leaf_largest_gap(const struct leaf *leaf, uint32_t bound);
+/* The leaf's largest gap has become another, or its first or last area has: the parents are told. */
+void leaf_tell(struct index *index, struct leaf *leaf, uint32_t largest);
+
 /*
- * Tells the parents of a change within a leaf: @lost is the largest of the gaps that went, @made
- * that of those that came. All gaps are looked at only when the largest of them may have gone.
+ * After a change within a leaf: @lost is the largest of the gaps that went, @made that of those that
+ * came. All gaps are looked at only when the largest of them may have gone. @edge: the leaf may
+ * begin or end elsewhere.
  */
-void leaf_refresh(struct index *index, struct leaf *leaf, uint32_t lost, uint32_t made);
+static inline void leaf_refresh(struct index *index, struct leaf *leaf, bool edge, uint32_t lost,
+				uint32_t made)
+{
+	uint32_t largest = leaf->node.gap;
+
+	if (made > largest)
+		largest = made;
+	else if (lost == largest && made < largest)
+		largest = leaf_largest_gap(leaf, largest);
+	if (edge || largest != leaf->node.gap)
+		leaf_tell(index, leaf, largest);
+}
 
 /* The largest gap within the leaf that lies between the areas [first, last]. */
 static inline uint32_t leaf_gap_among(const struct leaf *leaf, unsigned int first,
@@ -80,6 +95,11 @@ void node_drop(struct index *index, struct index_node *node);
 
 /* leaf.c */
 
+static inline uint32_t leaf_relative_end(uint64_t end, uint64_t base)
+{
+	return end - base > LEAF_REACH ? LEAF_FAR : (uint32_t)(end - base);
+}
+
 /* An empty one between two others, no part of the tree yet. */
 struct leaf *leaf_new(struct index *index, struct leaf *prev, struct leaf *next);
 void leaf_drop(struct index *index, struct leaf *leaf);
@@ -95,10 +115,16 @@ void leaf_write(struct index *index, struct leaf *leaf, unsigned int slot, const
  */
 void leaf_make_room(struct index *index, struct leaf *leaf, unsigned int slot, unsigned int nr_old,
 		    unsigned int nr);
+/* The numbers of @nr areas from @slot on come to lie at @to, in the same leaf. */
+void leaf_move_slots(const struct index *index, struct leaf *leaf, unsigned int to,
+		     unsigned int slot, unsigned int nr);
 /* Moves @nr areas from @slot on to the room that was made for them in another leaf. */
 void leaf_move_areas(struct index *index, struct leaf *to, unsigned int to_slot, struct leaf *from,
 		     unsigned int slot, unsigned int nr);
 
+/* The leaf can have the @areas for @nr_old of its own from @slot on, as it is. */
+bool leaf_fits(const struct index *index, const struct leaf *leaf, unsigned int slot,
+	       unsigned int nr_old, const struct area *areas, unsigned int nr);
 /*
  * index_replace() where it is known to be a matter of this leaf alone; cold arrays that it has not
  * yet are at hand.
