@@ -9,14 +9,12 @@ static inline void prefetch_leaf(const struct index_node *leaf)
 		__builtin_prefetch((const char *)leaf + line * LINE_SIZE);
 }
 
-/* Where a search begins: calls come in runs, most often to the leaf that was changed last. */
-SEARCH_INLINE const struct index_node *seek_from(const struct index *index, uint64_t page)
+/* The leaf to look in first: calls come in runs, most often to the one that was changed last. */
+static inline bool is_in_run(const struct index *index, uint64_t page)
 {
 	const struct leaf *run = index->run;
 
-	if (run && page - leaf_start(run, 0) < run->last_end - leaf_start(run, 0))
-		return &run->node;
-	return index->root;
+	return run && page - leaf_start(run, 0) < run->last_end - leaf_start(run, 0);
 }
 
 /* The first slot that ends behind @page; there is one. @count: plain_count32 or a faster one. */
@@ -31,14 +29,22 @@ SEARCH_INLINE const struct index_node *seek_from(const struct index *index, uint
 	target static bool name(const struct index *index, uint64_t page,                          \
 				struct cursor *ret_cursor)                                         \
 	{                                                                                          \
-		const struct index_node *node = seek_from(index, page);                            \
+		const struct index_node *node = index->root;                                       \
+		unsigned int level = index->height;                                                \
 		const struct leaf *leaf;                                                           \
                                                                                                    \
-		while (node->level) {                                                              \
+		if (is_in_run(index, page)) {                                                      \
+			node = &index->run->node;                                                  \
+			level = 0;                                                                 \
+		}                                                                                  \
+		for (; level; level--) {                                                           \
 			const struct inner *inner = (const struct inner *)node;                    \
                                                                                                    \
+			if (level == 1)                                                            \
+				for (int i = 0; i < 8; i++)                                        \
+					__builtin_prefetch(inner->child + 8 * i);                  \
 			node = inner->child[count64(inner->end, page)];                            \
-			if (inner->node.level == 1)                                                \
+			if (level == 1)                                                            \
 				prefetch_leaf(node);                                               \
 		}                                                                                  \
 		leaf = (const struct leaf *)node;                                                  \
