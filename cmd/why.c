@@ -138,7 +138,7 @@ static int print_all(const struct options *options, const struct show *show, con
 		{ "END", ALIGN_LEFT },
 		{ "SIZE", ALIGN_RIGHT },
 		{ "PERM", ALIGN_LEFT },
-		{ "WHY APART FROM THE NEXT", ALIGN_LEFT },
+		{ "WHY APART FROM THE NEXT", ALIGN_LEFT, NARROW_WRAPS },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	char pairs[COUNTED_TEXT];

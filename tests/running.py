@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs that tests run, and what /proc tells of them."""
+import fcntl
+import os
+import pty
+import struct
 import subprocess
+import termios
 import time
 
 
@@ -9,6 +14,22 @@ def run(*words, **keywords):
     if 'input' not in keywords:
         keywords.setdefault('stdin', subprocess.DEVNULL)
     return subprocess.run(words, **{'capture_output': True, 'text': True, 'timeout': 120, **keywords})
+
+
+def on_terminal(columns, *words, **keywords):
+    """What comes on a terminal of so many columns."""
+    terminal, other = pty.openpty()
+    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
+    with subprocess.Popen(words, stdin=other, stdout=other, stderr=other, **keywords):
+        os.close(other)
+        seen = b''
+        try:
+            while data := os.read(terminal, 65536):
+                seen += data
+        except OSError:  # nobody has it open any more
+            pass
+    os.close(terminal)
+    return seen.decode(errors='replace').replace('\r\n', '\n')
 
 
 def wait_until(condition, seconds=60):

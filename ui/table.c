@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wchar.h>
 
 #include "ui/plain.h"
 #include "ui/terminal.h"
@@ -21,6 +20,7 @@ struct table {
 	unsigned int nr_columns;
 	char **cells;
 	size_t nr_cells, room;
+	size_t gap; /* blanks between columns */
 	bool lost;
 };
 
@@ -32,6 +32,7 @@ struct table *table_new(const struct column *columns, unsigned int nr_columns)
 		return NULL;
 	table->columns = columns;
 	table->nr_columns = nr_columns;
+	table->gap = 2;
 	return table;
 }
 
@@ -138,16 +139,15 @@ static size_t indent_of(const struct table *table, const size_t *widths, unsigne
 	size_t indent = 0;
 
 	for (unsigned int c = 0; c < column; c++)
-		indent += widths[c] + 2;
+		indent += widths[c] + table->gap;
 	return indent;
 }
 
+/* Narrows the columns that may be; where that is not enough, all stand closer to each other. */
 static void fit(struct table *table, size_t *widths, size_t room)
 {
-	size_t total = 2 * (table->nr_columns - 1);
+	size_t total = table->gap * (table->nr_columns - 1);
 
-	if (room == SIZE_MAX)
-		return;
 	for (unsigned int c = 0; c < table->nr_columns; c++)
 		total += widths[c];
 	for (unsigned int c = 0; c < table->nr_columns && total > room; c++) {
@@ -160,6 +160,16 @@ static void fit(struct table *table, size_t *widths, size_t room)
 		widths[c] -= cut;
 		total -= cut;
 	}
+	if (total > room)
+		table->gap = 1;
+}
+
+static void end_cell(const struct table *table, bool last, FILE *out)
+{
+	if (last)
+		fputc('\n', out);
+	else
+		fprintf(out, "%*s", (int)table->gap, "");
 }
 
 int table_print(struct table *table, FILE *out, bool header)
@@ -177,7 +187,7 @@ static void print_titles(struct table *table, const size_t *widths, FILE *out, b
 		print_cell(out, table->columns[c].title, widths[c], &table->columns[c], last);
 		if (last && colours)
 			fputs(PLAIN, out);
-		fputs(last ? "\n" : "  ", out);
+		end_cell(table, last, out);
 	}
 }
 
@@ -212,7 +222,7 @@ int table_print_within(struct table *table, FILE *out, bool header, size_t colum
 				      indent_of(table, widths, c));
 		else
 			print_cell(out, table->cells[i], widths[c], &table->columns[c], last);
-		fputs(last ? "\n" : "  ", out);
+		end_cell(table, last, out);
 		free(table->cells[i]);
 	}
 	free(table->cells);

@@ -12,7 +12,7 @@
 
 enum column_align { ALIGN_LEFT, ALIGN_RIGHT };
 
-/* When the terminal is too narrow. */
+/* When the terminal is too narrow. Where that is not enough, a blank parts columns in place of two. */
 enum column_narrow {
 	NARROW_STAYS,
 	NARROW_CUT,
