@@ -447,6 +447,8 @@ static int killed_threads_role(int signal)
 		pthread_create(&threads[i], NULL, churn, (void *)(intptr_t)1000);
 	usleep(3000);
 	kill(getpid(), signal);
+	while (pause()) /* another thread may be the one that gets it */
+		;
 	return 1;
 }
 
