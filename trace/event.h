@@ -100,8 +100,6 @@ enum space_born {
 #define EVENT_AREAS_KNOWN 0x4u	/* areas is complete as far as known[] says */
 #define EVENT_AMBIGUOUS 0x8u	/* overlapped another call of its space; order is a guess */
 #define EVENT_EXIT_AT_END 0x10u /* EVENT_END: still alive when the trace ended */
-#define EVENT_UNTOUCHED 0x20u	/* the recorder looked: nothing in the call's range is faulted */
-#define EVENT_TOUCHED 0x40u	/* the recorder looked: some of the call's range is faulted */
 
 /* What a source of areas can see (a set); the rest of each struct seam_area is 0. */
 #define SEES_RANGE 0x1u	       /* range, rwx, shared or private */
