@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cmd/sentences.h"
-#include "findings/causes.h"
 #include "trace/scan.h"
 #include "ui/plain.h"
 #include "ui/table.h"
@@ -136,17 +135,47 @@ static int print_table(const struct activity *a, enum activity_kind kind,
 	return 0;
 }
 
-static void print_causes(const struct activity *a, FILE *out)
-{
-	char text[CAUSES_TEXT_SIZE], count[SHORT_TEXT];
+#define WHY_SIZE 400
 
-	if (!a->nr_causes)
-		return;
-	fputs("\nAt the end of the processes neighbours were apart by", out);
-	for (uint32_t i = 0; i < a->nr_causes && i < MAX_CAUSES; i++)
-		fprintf(out, "%s %s (%s)", i ? "," : "", causes_text(text, a->causes[i].causes),
-			count_text(count, a->causes[i].pairs));
-	fprintf(out, "%s.\n", a->nr_causes > MAX_CAUSES ? " and others" : "");
+/* "different protection; page offsets do not continue" */
+static char *why_text(char buf[WHY_SIZE], uint32_t causes)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (unsigned int bit = 0; bit < SEAM_NR_CAUSES; bit++)
+		if (causes >> bit & 1 && len < WHY_SIZE)
+			len += (size_t)snprintf(buf + len, WHY_SIZE - len, "%s%s", len ? "; " : "",
+						seam_cause_text(bit));
+	return buf;
+}
+
+/* As seam show has it, of all processes when they ended. */
+static int print_causes(const struct activity *a, const struct report_screen *screen, FILE *out)
+{
+	static const struct column columns[] = {
+		{ "PAIRS", ALIGN_RIGHT },
+		{ "WHY APART AT THE END", ALIGN_LEFT, NARROW_WRAPS },
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	char why[WHY_SIZE];
+	uint64_t rest = 0;
+
+	for (uint32_t i = 0; i < a->nr_causes; i++) {
+		if (i >= MAX_CAUSES) {
+			rest += a->causes[i].pairs;
+			continue;
+		}
+		table_count(table, a->causes[i].pairs);
+		table_cell(table, "%s", why_text(why, a->causes[i].causes));
+	}
+	if (rest) {
+		table_count(table, rest);
+		table_cell(table, "for %u other sets of reasons", a->nr_causes - MAX_CAUSES);
+	}
+	if (a->nr_causes)
+		fputc('\n', out);
+	return table_print(table, out, !screen->no_header && a->nr_causes);
 }
 
 static void print_failures(const struct activity *a, const struct report_screen *screen, FILE *out)
@@ -203,7 +232,8 @@ int report_screen(const struct activity *a, const struct report_screen *screen, 
 	for (unsigned int kind = 0; !err && kind < ACTIVITY_NR_KINDS; kind++)
 		if (a->tables[kind].nr)
 			err = print_table(a, (enum activity_kind)kind, screen, out);
-	print_causes(a, out);
+	if (!err)
+		err = print_causes(a, screen, out);
 	print_failures(a, screen, out);
 	print_notes(a, out);
 	return err;

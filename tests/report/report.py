@@ -113,6 +113,9 @@ def test_text():
     for title in ('CALL', 'THREAD', 'FILE', 'CALL SITE'):
         tap.ok(re.search(rf'^CALLS +MADE .* {title}$', out, re.M), f'a table by {title.lower()}')
     out = run(*KERNEL, f'{CASES}/01-fiber-guard.strace').stdout
+    pairs = reported('01-fiber-guard.strace')['causes'][0]['pairs']
+    tap.ok(re.search(rf'^PAIRS  WHY APART AT THE END\n +{pairs}  different protection\n', out, re.M),
+           'why neighbours are apart, in words', out)
     tap.ok('no call stacks' in out, 'a trace without stacks says so')
     result = run('--top', '0', f'{CASES}/01-fiber-guard.strace')
     tap.ok(result.returncode == 2 and '--top' in result.stderr, 'no such number of rows', result)
