@@ -82,9 +82,9 @@ static int adopt(struct seam_space *space, const struct seam_area *given)
 	if (err)
 		return err;
 	area.attr = area_intern(space, &attr);
-	if (given->anon_vma)
+	if (WITH_KERNELS && given->anon_vma)
 		area.anon = adopted_link(space, given->anon_vma, given->anon_chain);
-	if (!area.attr || (given->anon_vma && !area.anon)) {
+	if (!area.attr || (WITH_KERNELS && given->anon_vma && !area.anon)) {
 		space->no_memory = true;
 		return -SEAM_EALLOC;
 	}

@@ -45,8 +45,10 @@ void family_drop(struct family *family)
 
 	if (--family->spaces)
 		return;
-	table_free(&alloc, family->links);
-	table_free(&alloc, family->branches);
+	if (WITH_KERNELS) {
+		table_free(&alloc, family->links);
+		table_free(&alloc, family->branches);
+	}
 	memory_free(&alloc, family, sizeof(*family));
 }
 
@@ -149,7 +151,7 @@ static uint32_t serial_new(struct family *family)
 
 uint32_t anon_new(struct family *family)
 {
-	uint32_t id = link_new(family), serial;
+	uint32_t id = WITH_KERNELS ? link_new(family) : 0, serial;
 
 	if (id) {
 		serial = serial_new(family);
@@ -223,7 +225,7 @@ void anon_hold(struct family *family, uint32_t link)
 {
 	struct anon_branch *branch;
 
-	if (!link)
+	if (!WITH_KERNELS || !link)
 		return;
 	family->links[link].refs++;
 	branch = anon_branch_of(family, link);
@@ -241,7 +243,7 @@ void anon_drop(struct family *family, uint32_t link)
 {
 	struct anon_branch *branch;
 
-	if (!link)
+	if (!WITH_KERNELS || !link)
 		return;
 	branch = anon_branch_of(family, link);
 	if (branch)
@@ -284,7 +286,7 @@ void anon_sweep(struct family *family)
 {
 	uint32_t id;
 
-	while ((id = next_idle(family)))
+	while (WITH_KERNELS && (id = next_idle(family)))
 		if (!family->links[id].refs)
 			forget(family, id);
 }
@@ -305,6 +307,8 @@ uint64_t anon_holds(const struct family *family)
 
 void anon_recount_begin(struct family *family)
 {
+	if (!WITH_KERNELS)
+		return;
 	family->room = (uint32_t)(table_bytes(family->links) / sizeof(*family->links));
 	family->branch_room = (uint32_t)(table_bytes(family->branches) / sizeof(*family->branches));
 	family->idle_links = family->free_links = family->free_branches = 0;
@@ -327,7 +331,7 @@ void anon_recount(struct family *family, uint32_t link)
 {
 	const struct anon_branch *branch;
 
-	if (!link)
+	if (!WITH_KERNELS || !link)
 		return;
 	recount_link(family, link);
 	branch = anon_branch_of(family, link);
@@ -346,6 +350,8 @@ void anon_recount_end(struct family *family)
 {
 	uint32_t id;
 
+	if (!WITH_KERNELS)
+		return;
 	while ((id = next_idle(family))) {
 		const struct anon_branch *branch = anon_branch_of(family, id);
 

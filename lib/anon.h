@@ -17,6 +17,8 @@
 
 #include <seam/ops.h>
 
+#include "lib/built.h"
+
 /*
  * Most links are plain: an anon_vma of their own, a chain of one, nothing that fork made of them.
  * Those need no more than this; any other has a branch.
@@ -95,7 +97,8 @@ static inline struct anon_branch *anon_branch_of(const struct family *family, ui
 
 static inline uint32_t anon_vma_of(const struct family *family, uint32_t link)
 {
-	const struct anon_branch *branch = link ? anon_branch_of(family, link) : NULL;
+	const struct anon_branch *branch = WITH_KERNELS && link ? anon_branch_of(family, link)
+								: NULL;
 
 	return branch ? branch->vma : link;
 }
@@ -103,7 +106,7 @@ static inline uint32_t anon_vma_of(const struct family *family, uint32_t link)
 /* The anon_vma's name for the outside; 0 none. */
 static inline uint32_t anon_serial_of(const struct family *family, uint32_t link)
 {
-	uint32_t vma = anon_vma_of(family, link);
+	uint32_t vma = WITH_KERNELS ? anon_vma_of(family, link) : 0;
 	const struct anon_branch *branch = vma ? anon_branch_of(family, vma) : NULL;
 
 	if (branch)
@@ -113,7 +116,8 @@ static inline uint32_t anon_serial_of(const struct family *family, uint32_t link
 
 static inline uint32_t anon_length(const struct family *family, uint32_t link)
 {
-	const struct anon_branch *branch = link ? anon_branch_of(family, link) : NULL;
+	const struct anon_branch *branch = WITH_KERNELS && link ? anon_branch_of(family, link)
+								: NULL;
 
 	return branch ? branch->length : link != 0;
 }

@@ -491,7 +491,7 @@ void call_suspend(struct seam_space *space)
 /* From here on the child of a fork finds a call half done (seam_space_after_fork). */
 static void begin_change(struct seam_space *space)
 {
-	if (!space->history)
+	if (!WITH_READERS || !space->history)
 		return;
 	space->began_at = space->history->committed;
 	WRITE_RELEASE(space->changing, true);

@@ -12,55 +12,48 @@
 #include "lib/export.h"
 #include "lib/scratch.h"
 
+/* A call that the generation has. */
+#define MAKE(member, ...)                                                                          \
+	(calls_of(space)->member ? calls_of(space)->member(space, __VA_ARGS__) : -SEAM_ENOSYS)
+
 static int make_call(struct seam_space *space, const struct seam_call *call, uint64_t *ret_value)
 {
-	const struct seam_calls *calls = policy_of(space)->calls;
-
 	switch (call->op) {
 	case SEAM_OP_MMAP:
-		return calls->mmap(space, call->mmap, ret_value);
+		return MAKE(mmap, call->mmap, ret_value);
 	case SEAM_OP_MUNMAP:
-		return calls->munmap(space, call->addr, call->len);
+		return MAKE(munmap, call->addr, call->len);
 	case SEAM_OP_MPROTECT:
-		return calls->mprotect(space, call->addr, call->len, (uint32_t)call->flags,
-				       call->pkey);
+		return MAKE(mprotect, call->addr, call->len, (uint32_t)call->flags, call->pkey);
 	case SEAM_OP_MREMAP:
-		return calls->mremap(space, call->mremap, ret_value);
+		return MAKE(mremap, call->mremap, ret_value);
 	case SEAM_OP_MADVISE:
-		return calls->madvise
-			       ? calls->madvise(space, call->addr, call->len, (int)call->flags)
-			       : -SEAM_ENOSYS;
+		return MAKE(madvise, call->addr, call->len, (int)call->flags);
 	case SEAM_OP_MLOCK:
-		return calls->mlock(space, call->addr, call->len, (uint32_t)call->flags);
+		return MAKE(mlock, call->addr, call->len, (uint32_t)call->flags);
 	case SEAM_OP_MUNLOCK:
-		return calls->munlock(space, call->addr, call->len);
+		return MAKE(munlock, call->addr, call->len);
 	case SEAM_OP_MLOCKALL:
-		return calls->mlockall(space, (uint32_t)call->flags);
+		return MAKE(mlockall, (uint32_t)call->flags);
 	case SEAM_OP_MUNLOCKALL:
-		return calls->munlockall(space);
+		return calls_of(space)->munlockall ? calls_of(space)->munlockall(space)
+						   : -SEAM_ENOSYS;
 	case SEAM_OP_MSEAL:
-		return calls->mseal ? calls->mseal(space, call->addr, call->len, call->flags)
-				    : -SEAM_ENOSYS;
+		return MAKE(mseal, call->addr, call->len, call->flags);
 	case SEAM_OP_BRK:
-		return calls->brk(space, call->addr, ret_value);
+		return MAKE(brk, call->addr, ret_value);
 	case SEAM_OP_TOUCH:
-		return calls->touch(space, call->addr, call->len, call->flags != 0, ret_value);
+		return MAKE(touch, call->addr, call->len, call->flags != 0, ret_value);
 	case SEAM_OP_MBIND:
-		return calls->mbind ? calls->mbind(space, call->addr, call->len, call->id)
-				    : -SEAM_ENOSYS;
+		return MAKE(mbind, call->addr, call->len, call->id);
 	case SEAM_OP_UFFD_REGISTER:
-		return calls->uffd_register ? calls->uffd_register(space, call->addr, call->len,
-								   call->id, call->flags)
-					    : -SEAM_ENOSYS;
+		return MAKE(uffd_register, call->addr, call->len, call->id, call->flags);
 	case SEAM_OP_UFFD_UNREGISTER:
-		return calls->uffd_unregister ? calls->uffd_unregister(space, call->addr, call->len)
-					      : -SEAM_ENOSYS;
+		return MAKE(uffd_unregister, call->addr, call->len);
 	case SEAM_OP_SET_NAME:
-		return calls->set_name ? calls->set_name(space, call->addr, call->len, call->id)
-				       : -SEAM_ENOSYS;
+		return MAKE(set_name, call->addr, call->len, call->id);
 	case SEAM_OP_SET_TAG:
-		return calls->set_tag ? calls->set_tag(space, call->addr, call->len, call->flags)
-				      : -SEAM_ENOSYS;
+		return MAKE(set_tag, call->addr, call->len, call->flags);
 	}
 	return -SEAM_EINVAL;
 }

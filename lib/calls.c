@@ -17,9 +17,9 @@ static int end_counted(struct seam_space *space, int result)
 		if (space_busy(space))                                                             \
 			return -SEAM_EBUSY;                                                        \
 		call_begin(space);                                                                 \
-		if (!policy_of(space)->calls->member)                                              \
+		if (!calls_of(space)->member)                                                      \
 			return end_counted(space, -SEAM_ENOSYS);                                   \
-		return end_counted(space, policy_of(space)->calls->member(space, __VA_ARGS__));    \
+		return end_counted(space, calls_of(space)->member(space, __VA_ARGS__));            \
 	} while (0)
 
 SEAM_EXPORT int seam_space_mmap(struct seam_space *space, const struct seam_mmap *args,
@@ -47,7 +47,7 @@ SEAM_EXPORT int seam_space_mremap(struct seam_space *space, const struct seam_mr
 	if (space_busy(space))
 		return -SEAM_EBUSY;
 	call_begin(space);
-	result = policy_of(space)->calls->mremap(space, args, ret_addr);
+	result = calls_of(space)->mremap(space, args, ret_addr);
 	changes_note_move(space, args, result, result ? 0 : *ret_addr);
 	return end_counted(space, result);
 }
@@ -79,9 +79,9 @@ SEAM_EXPORT int seam_space_munlockall(struct seam_space *space)
 	if (space_busy(space))
 		return -SEAM_EBUSY;
 	call_begin(space);
-	if (!policy_of(space)->calls->munlockall)
+	if (!calls_of(space)->munlockall)
 		return end_counted(space, -SEAM_ENOSYS);
-	return end_counted(space, policy_of(space)->calls->munlockall(space));
+	return end_counted(space, calls_of(space)->munlockall(space));
 }
 
 SEAM_EXPORT int seam_space_mseal(struct seam_space *space, uint64_t addr, uint64_t len,
@@ -104,8 +104,10 @@ SEAM_EXPORT int seam_space_touch(struct seam_space *space, uint64_t addr, uint64
 	if (space_busy(space))
 		return -SEAM_EBUSY;
 	call_begin(space);
-	return call_end(space, policy_of(space)->calls->touch(space, addr, len, write,
-							      ret_done ? ret_done : &done));
+	if (!calls_of(space)->touch)
+		return call_end(space, -SEAM_ENOSYS);
+	return call_end(space, calls_of(space)->touch(space, addr, len, write,
+						      ret_done ? ret_done : &done));
 }
 
 SEAM_EXPORT int seam_space_stack(struct seam_space *space, uint64_t start, uint64_t len)
@@ -113,7 +115,9 @@ SEAM_EXPORT int seam_space_stack(struct seam_space *space, uint64_t start, uint6
 	if (space_busy(space))
 		return -SEAM_EBUSY;
 	call_begin(space);
-	return call_end(space, policy_of(space)->calls->stack(space, start, len));
+	if (!calls_of(space)->stack)
+		return call_end(space, -SEAM_ENOSYS);
+	return call_end(space, calls_of(space)->stack(space, start, len));
 }
 
 SEAM_EXPORT int seam_space_mbind(struct seam_space *space, uint64_t addr, uint64_t len,

@@ -40,6 +40,7 @@ struct seam_calls {
 };
 
 extern const struct seam_calls calls_linux; /* 5.10 and later, and plain (lib/op/) */
+extern const struct seam_calls calls_plain; /* of these, what plain has where it is alone */
 extern const struct seam_calls calls_old;   /* 2.2.13 to 2.6.24 (lib/old/) */
 
 #endif

@@ -66,7 +66,7 @@ SEAM_EXPORT const char *seam_space_check(const struct seam_space *space)
 		attr_refs += space->attrs.slots[id].refs;
 	if (attr_refs != nr)
 		return "attribute sets are counted wrongly";
-	if (!space->pending && !identities_right(space->family))
+	if (WITH_KERNELS && !space->pending && !identities_right(space->family))
 		return "anon_vmas are counted wrongly";
 	/* an ask keeps the sets of what it would make */
 	if (!space->pending && space->attrs.recent && !space->attrs.slots[space->attrs.recent].refs)

@@ -58,7 +58,7 @@ static bool read_identities(const struct seam_read *read, const struct area *are
 	shared_fence();
 	if (READ_ONCE(space->attrs.reused) != read->attrs)
 		return false;
-	if (!area->anon)
+	if (!WITH_KERNELS || !area->anon)
 		return true;
 	read_anon(space->family, area->anon, ret_area);
 	shared_fence();
@@ -67,7 +67,7 @@ static bool read_identities(const struct seam_read *read, const struct area *are
 
 SEAM_EXPORT int seam_read_begin(struct seam_read *read, const struct seam_space *space)
 {
-	if (!space->history)
+	if (!WITH_READERS || !space->history)
 		return -SEAM_EINVAL;
 	read->space = space;
 	/* in this order: numbers that come to mean something else are noticed from here on */
@@ -82,7 +82,8 @@ SEAM_EXPORT int seam_read_find(const struct seam_read *read, uint64_t addr,
 {
 	struct seam_area found;
 	struct area area;
-	int result = index_read_seek(read->space->history, read->state, addr, &area);
+	int result = WITH_READERS ? index_read_seek(read->space->history, read->state, addr, &area)
+				  : -SEAM_EINVAL;
 
 	if (result != 1)
 		return result;

@@ -37,6 +37,8 @@ static void drop_in_hand(struct family *family)
 
 static void recover_family(struct family *family)
 {
+	if (!WITH_KERNELS)
+		return;
 	anon_recount_begin(family);
 	for (const struct seam_space *member = family->members; member;
 	     member = member->next_in_family)
@@ -58,6 +60,8 @@ static void recover_attrs(struct seam_space *space)
 
 static void recover_adopted(struct seam_space *space)
 {
+	if (!WITH_KERNELS)
+		return;
 	space->adopted_room = (uint32_t)(table_bytes(space->adopted) / sizeof(*space->adopted));
 	space->nr_adopted = 0;
 	for (uint32_t i = 0; i < space->adopted_room; i++)
@@ -78,7 +82,7 @@ SEAM_EXPORT int seam_space_after_fork(struct seam_space *space)
 	bool finished;
 	int err;
 
-	if (!space->history)
+	if (!WITH_READERS || !space->history)
 		return -SEAM_EINVAL;
 	if (space->family->in_hand) {
 		drop_in_hand(space->family);

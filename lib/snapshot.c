@@ -24,6 +24,8 @@ static bool copy_family(struct seam_space *copy, const struct family *from)
 
 	family->next_serial = from->next_serial;
 	family->next_object = from->next_object;
+	if (!WITH_KERNELS)
+		return true;
 	return table_copy(&family->alloc, (void **)&family->links, from->links) &&
 	       table_copy(&family->alloc, (void **)&family->branches, from->branches);
 }
@@ -33,12 +35,12 @@ static bool copy_parts(struct seam_space *copy, const struct seam_space *from)
 {
 	if (!copy_family(copy, from->family) ||
 	    !attr_copy(&copy->attrs, &from->attrs, &copy->alloc) ||
-	    !table_copy(&copy->alloc, (void **)&copy->adopted, from->adopted) ||
+	    (WITH_KERNELS && !table_copy(&copy->alloc, (void **)&copy->adopted, from->adopted)) ||
 	    index_copy(&copy->index, &from->index, true))
 		return false;
 	copy->nr_adopted = from->nr_adopted;
 	copy->adopted_room = from->adopted_room;
-	if (from->history && space_init_readers(copy))
+	if (WITH_READERS && from->history && space_init_readers(copy))
 		return false;
 	return !from->steps || !steps_copy(copy, from);
 }

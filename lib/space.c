@@ -77,7 +77,8 @@ static int set_layout(struct seam_space *space, const struct seam_space_options 
 		space->offset_mask = word(space, UINT64_MAX);
 	mask = page_size(space) - 1;
 	/* what a kernel's own structures would look like is not kept for readers or forks */
-	if (space->flags & SEAM_SPACE_READERS && space->flags & SEAM_SPACE_COUNT_STEPS)
+	if (space->flags & SEAM_SPACE_READERS &&
+	    (!WITH_READERS || space->flags & SEAM_SPACE_COUNT_STEPS))
 		return -SEAM_EINVAL;
 	if (space->overcommit > 2 ||
 	    (space->user_end | space->mmap_base | space->legacy_base) & mask ||
@@ -137,8 +138,11 @@ static void leave_family(struct seam_space *space)
 
 int space_init_readers(struct seam_space *space)
 {
-	int err = index_share(&space->index);
+	int err;
 
+	if (!WITH_READERS)
+		return -SEAM_EINVAL;
+	err = index_share(&space->index);
 	space->history = space->index.history;
 	space->attrs.shared = true;
 	return err;
@@ -222,13 +226,15 @@ SEAM_EXPORT void seam_space_destroy(struct seam_space *space)
 	payload_release_all(space);
 	if (space->family && space->family->spaces > 1) {
 		family_take_in_hand(space->family, space);
-		drop_identities(space);
+		if (WITH_KERNELS)
+			drop_identities(space);
 	}
 	if (space->family)
 		leave_family(space);
 	steps_free(space);
 	changes_free(space);
-	table_free(&alloc, space->adopted);
+	if (WITH_KERNELS)
+		table_free(&alloc, space->adopted);
 	index_destroy(&space->index);
 	attr_destroy(&space->attrs, &alloc);
 	if (space->journal.edits != space->journal.few)
@@ -274,7 +280,7 @@ SEAM_EXPORT int seam_space_fork(struct seam_space *parent, struct seam_space **r
 	struct seam_space *child;
 	int err;
 
-	if (!policy_of(parent)->calls->fork)
+	if (!calls_of(parent)->fork)
 		return -SEAM_ENOSYS;
 	if (space_busy(parent))
 		return -SEAM_EBUSY;
@@ -289,7 +295,7 @@ SEAM_EXPORT int seam_space_fork(struct seam_space *parent, struct seam_space **r
 	}
 	/* a child that cannot be made whole is dropped whole */
 	call_begin(child);
-	err = policy_of(child)->calls->fork(parent, child);
+	err = calls_of(child)->fork(parent, child);
 	if (child->no_memory)
 		err = -SEAM_EALLOC;
 	err = call_end(child, err);

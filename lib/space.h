@@ -118,6 +118,18 @@ static inline const struct seam_policy *policy_of(const struct seam_space *space
 #endif
 }
 
+/* A constant too, so that calls which a program does not make are left out of it. */
+static inline const struct seam_calls *calls_of(const struct seam_space *space)
+{
+#ifdef SEAM_ONE_POLICY
+	if (!WITH_KERNELS)
+		return &calls_plain;
+	return policy_of(space)->old ? &calls_old : &calls_linux;
+#else
+	return space->policy.calls;
+#endif
+}
+
 static inline unsigned int rule(const struct seam_space *space, enum seam_rule rule)
 {
 	return policy_of(space)->rule[rule];

@@ -212,7 +212,7 @@ static void drop_chunk(struct index *index, enum pool_kind kind, struct chunk *c
 	size_t start = block_start(chunk, sizeof(*chunk));
 
 	index->blocks[kind].nr_cut -= chunk_capacity(chunk, kind);
-	if (!index->history) {
+	if (!index_history(index)) {
 		memory_free(index->alloc, chunk, chunk->size);
 		return;
 	}
@@ -274,7 +274,7 @@ void blocks_trim(struct index *index)
 
 		if (blocks->nr_free >= blocks->nr_cut / 2 &&
 		    blocks->nr_free * kinds[kind].size >= LEAST_DISCARD &&
-		    (!index->history || index->alloc->discard))
+		    (!index_history(index) || index->alloc->discard))
 			trim_kind(index, (enum pool_kind)kind);
 		nr_free += blocks->nr_free;
 	}

@@ -18,6 +18,8 @@
 
 #include <seam/space.h>
 
+#include "lib/built.h"
+
 #define LEAF_SLOTS 28
 #define INNER_SLOTS 64
 /* The farthest page from a leaf's base that is kept relative to it. */
@@ -93,6 +95,12 @@ struct index {
 	size_t reserved;	  /* so many inserts are known not to fail, wherever they go */
 	struct history *history;  /* NULL: nobody reads beside the writer */
 };
+
+/* NULL: there are no readers. */
+static inline struct history *index_history(const struct index *index)
+{
+	return WITH_READERS ? index->history : NULL;
+}
 
 /* In pages. */
 static inline uint64_t leaf_start(const struct leaf *leaf, unsigned int slot)

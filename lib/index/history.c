@@ -22,7 +22,7 @@ static struct past *entry_at(struct ring *ring, size_t at)
 
 static struct ring *ring_of(struct index *index, unsigned int log)
 {
-	struct history *history = index->history;
+	struct history *history = index_history(index);
 
 	if (log >= MOST_RINGS)
 		return NULL;
@@ -53,7 +53,7 @@ int history_create(struct index *index)
 
 void history_destroy(struct index *index)
 {
-	struct history *history = index->history;
+	struct history *history = index_history(index);
 
 	if (!history)
 		return;
@@ -184,7 +184,7 @@ static noinline_for_stack void release_entry(struct index *index, struct past *e
 /* Twice the ring, with the same entries; the old one stays as it is, for readers. */
 static noinline_for_stack bool grow_ring(struct index *index)
 {
-	struct history *history = index->history;
+	struct history *history = index_history(index);
 	struct ring *old = history->ring, *ring;
 	unsigned int log = 0;
 	size_t kept;
@@ -212,7 +212,7 @@ static noinline_for_stack bool grow_ring(struct index *index)
 static noinline_for_stack void enter(struct index *index, enum past_kind kind, const void *node,
 				     void *image)
 {
-	struct history *history = index->history;
+	struct history *history = index_history(index);
 	size_t head = history->head;
 	struct past *entry;
 
@@ -232,7 +232,7 @@ static noinline_for_stack void enter(struct index *index, enum past_kind kind, c
 /* False: no memory for all the entries of this call. */
 static inline bool push(struct index *index, enum past_kind kind, const void *node, void *image)
 {
-	const struct history *history = index->history;
+	const struct history *history = index_history(index);
 
 	/* the entries since the last commit are those of this call, and must stay */
 	if (history->head + 1 - history->committed >= history->ring->size && !grow_ring(index))
@@ -244,7 +244,7 @@ static inline bool push(struct index *index, enum past_kind kind, const void *no
 /* All entries go, and with them all states but one yet to come. */
 static void release_all(struct index *index)
 {
-	struct history *history = index->history;
+	struct history *history = index_history(index);
 	struct ring *ring = history->ring;
 	size_t head = history->head;
 
@@ -268,7 +268,7 @@ static void clear_marks(struct history *history)
 
 bool history_forget(struct index *index)
 {
-	struct history *history = index->history;
+	struct history *history = index_history(index);
 
 	if (!history || history->blind)
 		return false;
@@ -298,7 +298,7 @@ void history_save(struct index *index, struct index_node *node)
 
 void history_made(struct index *index, struct index_node *node)
 {
-	if (!index->history || index->history->blind)
+	if (!index_history(index) || index->history->blind)
 		return;
 	if (push(index, PAST_MADE, node, NULL))
 		node->saved = 1;
@@ -316,7 +316,7 @@ void history_retire(struct index *index, enum pool_kind kind, void *block)
 
 	if (!block)
 		return;
-	if (index->history && !index->history->blind) {
+	if (index_history(index) && !index->history->blind) {
 		if (push(index, kinds[kind], block, NULL))
 			return;
 		history_forget(index);
@@ -326,7 +326,7 @@ void history_retire(struct index *index, enum pool_kind kind, void *block)
 
 void history_set_root(struct index *index, struct index_node *root)
 {
-	struct history *history = index->history;
+	struct history *history = index_history(index);
 
 	if (history) {
 		if (!history->blind && !push(index, PAST_ROOT, &history->root, history->root))
@@ -355,7 +355,7 @@ static void images_give_up(struct index *index)
 /* Back to a small ring, for which readers must all begin anew. */
 static void shrink_ring(struct index *index)
 {
-	struct history *history = index->history;
+	struct history *history = index_history(index);
 	struct ring *ring = history->rings[FIRST_RING_LOG];
 
 	release_all(index);
@@ -368,7 +368,7 @@ static void shrink_ring(struct index *index)
 
 void history_commit(struct index *index)
 {
-	struct history *history = index->history;
+	struct history *history = index_history(index);
 
 	if (!history || history->head == history->committed)
 		return;
@@ -423,7 +423,7 @@ static void restore_entry(struct index *index, struct past *entry)
 
 int history_roll_back(struct index *index, bool finished)
 {
-	struct history *history = index->history;
+	struct history *history = index_history(index);
 
 	if (!finished) {
 		if (history->blind)

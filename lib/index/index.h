@@ -16,6 +16,8 @@
 
 #include <seam/space.h>
 
+#include "lib/built.h"
+
 /* An area as the index keeps it: 40 bytes, attributes interned (lib/attr.h, lib/anon.h). */
 struct area {
 	uint64_t start, end; /* bytes */

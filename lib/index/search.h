@@ -5,7 +5,7 @@
  * and independent lookups overlap.
  *
  * Variants: AVX-512, AVX2 and SSE2 on x86-64 (chosen by cpuid, asked once), NEON on
- * aarch64, and plain C everywhere. -DSEAM_PLAIN_SEARCH leaves only plain C: for ThreadSanitizer, and
+ * aarch64, and plain C everywhere. -Os: SSE2 alone on x86-64. -DSEAM_PLAIN_SEARCH leaves only plain C: for ThreadSanitizer, and
  * for counts of instructions that repeat on every machine.
  */
 #ifndef LIB_INDEX_SEARCH_H
@@ -17,7 +17,10 @@
 #include "lib/shared.h"
 
 #if defined(__x86_64__) && !defined(SEAM_PLAIN_SEARCH)
+#define SEARCH_SSE2 1
+#ifndef __OPTIMIZE_SIZE__
 #define SEARCH_X86 1
+#endif
 #elif defined(__aarch64__) && !defined(SEAM_PLAIN_SEARCH)
 #define SEARCH_NEON 1
 #endif
@@ -51,7 +54,7 @@ SEARCH_INLINE unsigned int plain_count64(const uint64_t *keys, uint64_t key)
 	return nr;
 }
 
-#ifdef SEARCH_X86
+#ifdef SEARCH_SSE2
 #include <immintrin.h>
 
 #define TARGET_AVX2 __attribute__((target("avx2,popcnt")))
@@ -80,6 +83,7 @@ SEARCH_INLINE unsigned int simd_count64(const uint64_t *keys, uint64_t key)
 	return plain_count64(keys, key);
 }
 
+#ifdef SEARCH_X86
 SEARCH_INLINE TARGET_AVX2 unsigned int avx2_count32(const uint32_t *keys, uint32_t key)
 {
 	__m256i sought = _mm256_set1_epi32((int)key);
@@ -177,6 +181,12 @@ static inline enum search_kind search_detect(void)
 		return SEARCH_AVX512;
 	return regs[1] & 1u << 5 ? SEARCH_AVX2 : SEARCH_SIMD;
 }
+#else
+static inline enum search_kind search_detect(void)
+{
+	return SEARCH_SIMD;
+}
+#endif
 
 #elif defined(SEARCH_NEON)
 #include <arm_neon.h>

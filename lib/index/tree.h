@@ -32,7 +32,7 @@
  */
 static inline void node_touch(struct index *index, struct index_node *node)
 {
-	if (index->history && !node->saved)
+	if (index_history(index) && !node->saved)
 		history_save(index, node);
 }
 

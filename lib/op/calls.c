@@ -25,3 +25,12 @@ const struct seam_calls calls_linux = {
 	.uffd_register = linux_uffd_register,
 	.uffd_unregister = linux_uffd_unregister,
 };
+
+const struct seam_calls calls_plain = {
+	.fork = linux_fork,
+	.mmap = linux_mmap,
+	.mprotect = linux_mprotect,
+	.mremap = linux_mremap,
+	.munmap = linux_munmap,
+	.set_tag = linux_set_tag,
+};

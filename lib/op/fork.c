@@ -46,7 +46,7 @@ static int make_child_area(const struct seam_space *parent, struct seam_space *c
 		return err;
 	copy.attr = attr;
 	copy.anon = 0;
-	if (area->anon && !(area_flags(parent, area) & SEAM_VM_WIPEONFORK)) {
+	if (WITH_KERNELS && area->anon && !(area_flags(parent, area) & SEAM_VM_WIPEONFORK)) {
 		copy.anon = anon_fork(child->family, area->anon);
 		if (!copy.anon)
 			return -SEAM_EALLOC;

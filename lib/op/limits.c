@@ -44,14 +44,14 @@ uint64_t limit_locked(const struct seam_space *space)
 
 bool limit_lock_fits(const struct seam_space *space, uint64_t flags, uint64_t pages)
 {
-	if (!(flags & SEAM_VM_LOCKED) || space->may & SEAM_MAY_IPC_LOCK)
+	if (!WITH_KERNELS || !(flags & SEAM_VM_LOCKED) || space->may & SEAM_MAY_IPC_LOCK)
 		return true;
 	return limit_locked(space) + pages <= limit_pages(space, SEAM_LIMIT_MEMLOCK);
 }
 
 bool commit_wanted(uint64_t flags)
 {
-	return !(flags & SEAM_VM_HUGETLB) &&
+	return WITH_KERNELS && !(flags & SEAM_VM_HUGETLB) &&
 	       (flags & (SEAM_VM_NORESERVE | SEAM_VM_SHARED | SEAM_VM_WRITE)) == SEAM_VM_WRITE;
 }
 
@@ -72,6 +72,8 @@ int commit_charge(struct seam_space *space, uint64_t pages)
 {
 	uint64_t committed = space->mm.committed_pages + pages;
 
+	if (!WITH_KERNELS)
+		return 0;
 	if (space->overcommit == 0 && pages > space->commit_limit_pages)
 		return -SEAM_ENOMEM;
 	if (space->overcommit == 2 && committed >= strict_limit(space))
@@ -90,14 +92,14 @@ void commit_release(struct seam_space *space, uint64_t pages)
 
 uint64_t commit_of(const struct seam_space *space, const struct area *area)
 {
-	if (!(area_flags(space, area) & SEAM_VM_ACCOUNT))
+	if (!WITH_KERNELS || !(area_flags(space, area) & SEAM_VM_ACCOUNT))
 		return 0;
 	return pages_of(space, area->end - area->start);
 }
 
 bool limit_denies_exec(const struct seam_space *space, uint64_t old, uint64_t flags)
 {
-	if (!(space->flags & SEAM_SPACE_MDWE) || !(flags & SEAM_VM_EXEC))
+	if (!WITH_KERNELS || !(space->flags & SEAM_SPACE_MDWE) || !(flags & SEAM_VM_EXEC))
 		return false;
 	return flags & SEAM_VM_WRITE || !(old & SEAM_VM_EXEC);
 }

@@ -42,7 +42,7 @@ static const struct seam_file huge_memory = {
 
 static bool is_hugetlb(const struct mapping *map)
 {
-	return map->file && map->file->traits & SEAM_FILE_HUGETLB;
+	return WITH_KERNELS && map->file && map->file->traits & SEAM_FILE_HUGETLB;
 }
 
 /* What is given as arguments alone (6.18 mm/mmap.c ksys_mmap_pgoff, do_mmap). */
@@ -63,14 +63,15 @@ static int check_arguments(const struct seam_space *space, const struct seam_mma
 		map->file = args->file;
 		if (args->flags & SEAM_MAP_HUGETLB && !is_hugetlb(map))
 			return -SEAM_EINVAL;
-	} else if (args->flags & SEAM_MAP_HUGETLB) {
+	} else if (WITH_KERNELS && args->flags & SEAM_MAP_HUGETLB) {
 		map->file = &huge_memory;
 	}
 	if (is_hugetlb(map))
 		map->len = huge_up(space, map->len);
 	if (!map->len)
 		return -SEAM_EINVAL;
-	if (map->prot & SEAM_PROT_READ && space->flags & SEAM_SPACE_READ_IMPLIES_EXEC &&
+	if (WITH_KERNELS && map->prot & SEAM_PROT_READ &&
+	    space->flags & SEAM_SPACE_READ_IMPLIES_EXEC &&
 	    !(map->file && map->file->traits & SEAM_FILE_NOEXEC))
 		map->prot |= SEAM_PROT_EXEC;
 	if (map->map_flags & SEAM_MAP_FIXED_NOREPLACE)
@@ -158,7 +159,7 @@ static int check_shared_file(struct mapping *map)
 /* 6.18 mm/memfd.c check_write_seal */
 static int check_seals(struct mapping *map)
 {
-	if (!(map->file->seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) ||
+	if (!WITH_KERNELS || !(map->file->seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) ||
 	    !(map->flags & SEAM_VM_SHARED))
 		return 0;
 	if (map->flags & SEAM_VM_WRITE)
@@ -250,7 +251,8 @@ static int check_locking(const struct seam_space *space, const struct mapping *m
 /* PR_SET_MDWE: writable memory is not executable (include/linux/mman.h map_deny_write_exec). */
 static bool denied_write_exec(const struct seam_space *space, uint64_t flags)
 {
-	return space->flags & SEAM_SPACE_MDWE && flags & SEAM_VM_EXEC && flags & SEAM_VM_WRITE;
+	return WITH_KERNELS && space->flags & SEAM_SPACE_MDWE && flags & SEAM_VM_EXEC &&
+	       flags & SEAM_VM_WRITE;
 }
 
 /* What the driver adds: hugetlb areas are of a special kind, other files have their traits. */
@@ -280,7 +282,7 @@ static void apply_file(struct seam_space *space, struct mapping *map)
 /* mm/ksm.c ksm_compatible, of a process that asked for it */
 static bool wants_ksm(const struct seam_space *space, const struct mapping *map)
 {
-	return space->flags & SEAM_SPACE_MERGE_ANY && ksm_takes(map->flags);
+	return WITH_KERNELS && space->flags & SEAM_SPACE_MERGE_ANY && ksm_takes(map->flags);
 }
 
 /* What a new object of shared memory is charged for as a whole (mm/shmem.c shmem_acct_size). */
@@ -289,7 +291,8 @@ static int charge_object(struct seam_space *space, const struct mapping *map)
 	uint64_t pages = pages_of(space, map->len);
 	int err;
 
-	if (map->file || !(map->flags & SEAM_VM_SHARED) || map->flags & SEAM_VM_NORESERVE)
+	if (!WITH_KERNELS || map->file || !(map->flags & SEAM_VM_SHARED) ||
+	    map->flags & SEAM_VM_NORESERVE)
 		return 0;
 	err = commit_charge(space, pages);
 	if (!err)
@@ -368,7 +371,7 @@ static noinline_for_stack int insert(struct seam_space *space, const struct mapp
 	if (ksm)
 		flags |= SEAM_VM_MERGEABLE;
 	/* what cannot be locked loses the flag that mlockall gives, after the joining */
-	if (map->flags & (SEAM_VM_DROPPABLE | SEAM_VM_HUGETLB))
+	if (WITH_KERNELS && map->flags & (SEAM_VM_DROPPABLE | SEAM_VM_HUGETLB))
 		flags &= ~LOCK_BITS;
 	return flags == before ? 0 : area_set_flags(space, ret_cursor, flags);
 }
@@ -379,7 +382,7 @@ static int populate(struct seam_space *space, const struct mapping *map)
 	bool asked = (map->map_flags & (SEAM_MAP_POPULATE | SEAM_MAP_NONBLOCK)) ==
 		     SEAM_MAP_POPULATE;
 
-	if (!asked && !(map->flags & SEAM_VM_LOCKED))
+	if (!WITH_KERNELS || (!asked && !(map->flags & SEAM_VM_LOCKED)))
 		return 0;
 	return fault_populate_all(space, map->addr, map->addr + map->len);
 }

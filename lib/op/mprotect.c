@@ -22,6 +22,8 @@ static int account(struct seam_space *space, const struct area *area, uint64_t p
 {
 	uint64_t old = area_flags(space, area);
 
+	if (!WITH_KERNELS)
+		return 0;
 	if (*flags & SEAM_VM_WRITE) {
 		if (!limit_may_expand(space, *flags, pages) && limit_may_expand(space, old, pages))
 			return -SEAM_ENOMEM;
@@ -68,7 +70,7 @@ static int change_area(struct seam_space *space, struct cursor *cursor, uint64_t
 	}
 	if (old & SEAM_VM_ACCOUNT && !(flags & SEAM_VM_ACCOUNT))
 		commit_release(space, pages);
-	if (locked_becomes_writable(old, flags))
+	if (WITH_KERNELS && locked_becomes_writable(old, flags))
 		fault_populate(space, start, end); /* its errors are not told */
 	return space->no_memory ? -SEAM_EALLOC : 0;
 }
@@ -82,7 +84,7 @@ static int change_part(struct seam_space *space, struct cursor *cursor, uint64_t
 
 	index_load(&space->index, cursor, &area);
 	old = area_flags(space, &area);
-	if (space->flags & SEAM_SPACE_READ_IMPLIES_EXEC && flags & SEAM_VM_READ &&
+	if (WITH_KERNELS && space->flags & SEAM_SPACE_READ_IMPLIES_EXEC && flags & SEAM_VM_READ &&
 	    old & SEAM_VM_MAYEXEC)
 		flags |= SEAM_VM_EXEC;
 	flags |= old & ~SEAM_VM_RWX;
@@ -112,7 +114,7 @@ int linux_mprotect(struct seam_space *space, uint64_t addr, uint64_t len, uint32
 	if (change.prot & ~(SEAM_PROT_READ | SEAM_PROT_WRITE | SEAM_PROT_EXEC | SEAM_PROT_SEM) ||
 	    pkey > MAX_PKEY || pkey < -1)
 		return -SEAM_EINVAL;
-	if (prot & GROWS) {
+	if (WITH_KERNELS && prot & GROWS) {
 		if (!area_seek(space, addr, &cursor, &area))
 			return -SEAM_ENOMEM;
 		if (prot & SEAM_PROT_GROWSDOWN ? area.start >= end : area.start > addr)

@@ -133,7 +133,7 @@ static int check_source(const struct seam_space *space, struct remap *remap)
 	flags = area_flags(space, &remap->source);
 	if (flags & SEAM_VM_SEALED)
 		return -SEAM_EPERM;
-	if (flags & SEAM_VM_HUGETLB && !align_huge(space, remap))
+	if (WITH_KERNELS && flags & SEAM_VM_HUGETLB && !align_huge(space, remap))
 		return -SEAM_EINVAL;
 	return 0;
 }
@@ -377,12 +377,13 @@ static noinline_for_stack int move(struct seam_space *space, const struct remap 
 	err = charge(space, remap);
 	if (!err)
 		err = copy(space, remap, &cursor);
-	if (!err)
+	if (WITH_KERNELS && !err)
 		err = drop_uffd(space, &cursor);
 	if (err)
 		return err;
-	return remap->flags & SEAM_MREMAP_DONTUNMAP ? leave_source(space, remap)
-						    : remove_source(space, remap);
+	return rule(space, SEAM_RULE_dontunmap) && remap->flags & SEAM_MREMAP_DONTUNMAP
+		       ? leave_source(space, remap)
+		       : remove_source(space, remap);
 }
 
 /* The tail may lie over other areas, and over holes. */
@@ -522,7 +523,8 @@ static int grow(struct seam_space *space, struct remap *remap)
 /* Locked memory brings in what it has gained, wherever it lies now. */
 static int populate_growth(struct seam_space *space, const struct remap *remap)
 {
-	if (!growth(remap) || !(area_flags(space, &remap->source) & SEAM_VM_LOCKED))
+	if (!WITH_KERNELS || !growth(remap) ||
+	    !(area_flags(space, &remap->source) & SEAM_VM_LOCKED))
 		return 0;
 	return fault_populate_all(space, remap->new_addr + remap->old_len,
 				  remap->new_addr + remap->new_len);

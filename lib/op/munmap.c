@@ -8,7 +8,7 @@
 
 static bool sealed(const struct seam_space *space, const struct area *area)
 {
-	return area_flags(space, area) & SEAM_VM_SEALED;
+	return WITH_KERNELS && area_flags(space, area) & SEAM_VM_SEALED;
 }
 
 bool may_cut(const struct seam_space *space, const struct area *area, uint64_t at)

@@ -18,7 +18,7 @@ uint64_t place_round_hint(const struct seam_space *space, uint64_t addr)
 
 uint64_t place_start_with_gap(const struct seam_space *space, const struct area *area)
 {
-	if (!(area_flags(space, area) & SEAM_VM_GROWSDOWN))
+	if (!WITH_KERNELS || !(area_flags(space, area) & SEAM_VM_GROWSDOWN))
 		return area->start;
 	return area->start > space->stack_gap ? area->start - space->stack_gap : 0;
 }
@@ -138,7 +138,7 @@ static noinline_for_stack bool search_up(const struct seam_space *space, uint64_
 static int find_upward(const struct seam_space *space, const struct place *place, uint64_t len,
 		       struct place_found *ret_found)
 {
-	bool low = place->flags & SEAM_MAP_32BIT && space->user_end > ABOVE_4G;
+	bool low = WITH_KERNELS && place->flags & SEAM_MAP_32BIT && space->user_end > ABOVE_4G;
 	uint64_t lo = low ? LOW_BEGIN : space->legacy_base;
 	uint64_t hi = low ? LOW_END : space->user_end;
 	uint64_t addr = place->addr;
@@ -174,7 +174,7 @@ static bool wants_huge(const struct seam_space *space, const struct place *place
 {
 	unsigned int value = rule(space, SEAM_RULE_thp_align);
 
-	if (!(space->flags & SEAM_SPACE_THP) || space->user_end <= ABOVE_4G)
+	if (!WITH_KERNELS || !(space->flags & SEAM_SPACE_THP) || space->user_end <= ABOVE_4G)
 		return false;
 	if (place->file)
 		return value && place->aligning_file;

@@ -5,7 +5,7 @@
 const struct seam_policy policy_linux_2_2_13 = {
 	.name = "linux-2.2.13",
 	.source = "2.2.13's own memory-map code",
-	.calls = &calls_old,
+	.calls = CALLS(old),
 	.checked = 1,
 	.old = 1,
 	.rule = {

@@ -5,7 +5,7 @@
 const struct seam_policy policy_linux_4_18 = {
 	.name = "linux-4.18",
 	.source = "sources",
-	.calls = &calls_linux,
+	.calls = CALLS(linux),
 	.checked = 0,
 	.rule = {
 		RULES_4_18,

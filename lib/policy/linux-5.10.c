@@ -5,7 +5,7 @@
 const struct seam_policy policy_linux_5_10 = {
 	.name = "linux-5.10",
 	.source = "sources, and Linux 5.10.262 running",
-	.calls = &calls_linux,
+	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
 		RULES_4_18,

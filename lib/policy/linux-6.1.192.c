@@ -5,7 +5,7 @@
 const struct seam_policy policy_linux_6_1_192 = {
 	.name = "linux-6.1.192",
 	.source = "Linux 6.1.192 running",
-	.calls = &calls_linux,
+	.calls = CALLS(linux),
 	.checked = 0,
 	.rule = {
 		RULES_6_1,

@@ -5,7 +5,7 @@
 const struct seam_policy policy_linux_6_12_118 = {
 	.name = "linux-6.12.118",
 	.source = "sources, and Linux 6.12.118 running",
-	.calls = &calls_linux,
+	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
 		RULES_6_12,

@@ -5,7 +5,7 @@
 const struct seam_policy policy_linux_6_12 = {
 	.name = "linux-6.12",
 	.source = "sources, and Linux 6.12.43 running",
-	.calls = &calls_linux,
+	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
 		RULES_6_12,

@@ -5,7 +5,7 @@
 const struct seam_policy policy_linux_6_16 = {
 	.name = "linux-6.16",
 	.source = "sources, and Linux 6.16.3 and 6.16.12 running",
-	.calls = &calls_linux,
+	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
 		RULES_6_16,

@@ -5,7 +5,7 @@
 const struct seam_policy policy_linux_6_17 = {
 	.name = "linux-6.17",
 	.source = "sources, and Linux 6.17.8 and 6.17.13 running",
-	.calls = &calls_linux,
+	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
 		RULES_6_17,

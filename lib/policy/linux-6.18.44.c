@@ -5,7 +5,7 @@
 const struct seam_policy policy_linux_6_18_44 = {
 	.name = "linux-6.18.44",
 	.source = "Linux 6.18.44 running",
-	.calls = &calls_linux,
+	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
 		RULES_6_17,

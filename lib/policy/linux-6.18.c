@@ -5,7 +5,7 @@
 const struct seam_policy policy_linux_6_18 = {
 	.name = "linux-6.18",
 	.source = "sources, and probes of Linux 6.18.15",
-	.calls = &calls_linux,
+	.calls = CALLS(linux),
 	.checked = 0,
 	.rule = {
 		RULES_6_17,

@@ -5,7 +5,7 @@
 const struct seam_policy policy_linux_6_8 = {
 	.name = "linux-6.8",
 	.source = "sources",
-	.calls = &calls_linux,
+	.calls = CALLS(linux),
 	.checked = 0,
 	.rule = {
 		RULES_6_1,

@@ -5,7 +5,7 @@
 const struct seam_policy policy_linux_7_1 = {
 	.name = "linux-7.1",
 	.source = "sources, and Linux 7.1.3 and 7.1.13 running",
-	.calls = &calls_linux,
+	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
 		RULES_6_17,

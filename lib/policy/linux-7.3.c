@@ -5,7 +5,7 @@
 const struct seam_policy policy_linux_7_3 = {
 	.name = "linux-7.3",
 	.source = "sources, and Linux 7.3.4 running",
-	.calls = &calls_linux,
+	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
 		RULES_6_17,

@@ -7,6 +7,8 @@
 
 #include <seam/policy.h>
 
+#include "lib/built.h"
+
 /*
  * Which policies go in, oldest first. A build may define fewer:
  *	-D'SEAM_POLICIES(X)=X(plain) X(linux_2_4_10) X(linux_6_18)'
@@ -16,6 +18,7 @@
 #ifdef SEAM_ONE_POLICY
 #define SEAM_POLICIES(X) X(SEAM_ONE_POLICY)
 #endif
+
 #ifndef SEAM_POLICIES
 #define SEAM_POLICIES(X)                                                                           \
 	X(plain)                                                                                   \

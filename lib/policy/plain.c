@@ -5,7 +5,7 @@
 const struct seam_policy policy_plain = {
 	.name = "plain",
 	.source = "no kernel: equal neighbours join",
-	.calls = &calls_linux,
+	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
 		RULE(offset, 1),

@@ -19,8 +19,15 @@ FREE = ['-std=gnu11', '-ffreestanding', '-nostdlib', '-fno-stack-protector', '-f
         '-DSEAM_FREESTANDING', '-Wall', '-Wextra', '-Wno-unused-parameter', '-Wno-missing-field-initializers', '-Werror',
         '-I' + HEADERS]
 MEM = {'memcpy', 'memmove', 'memset', 'memcmp'}
-SIZES = {'linux_6_18': 64 << 10}  # code and constants, -Os
-MOST_STACK = 1408  # bytes from a public call down, hooks and the allocator not counted
+SIZES = {'linux_6_18': 64 << 10, 'plain': 44 << 10}  # code and constants, -Os
+# What a program's static link takes of plain alone: what it calls, what then goes in, and at most so much.
+MAP = ('space_create', 'space_destroy', 'space_mmap', 'space_munmap', 'space_mprotect', 'area_find')
+ASK = (*MAP, 'space_ask', 'space_commit', 'space_abort', 'space_set_hook', 'space_set_tag', 'area_find_below')
+ALL = (*ASK, 'space_fork', 'space_snapshot', 'read_begin', 'read_find', 'read_try', 'space_after_fork', 'space_mremap',
+       'granule_at')
+LINKED = (('a map, no readers', MAP, ['-DSEAM_NO_READERS'], 27 << 10), ('a map', MAP, [], 30 << 10),
+          ('a map that asks', ASK, [], 34 << 10), ('that and readers, forks, snapshots', ALL, [], 39 << 10))
+MOST_STACK = 1424  # bytes from a public call down, hooks and the allocator not counted
 UNITS = ('brk', 'fork', 'granule', 'mmap', 'munmap', 'payload', 'plain', 'vectors')
 
 folder = tempfile.TemporaryDirectory()
@@ -28,7 +35,7 @@ folder = tempfile.TemporaryDirectory()
 
 def build(what, *words, compiler='cc'):
     """The object, or None and it is told."""
-    path = os.path.join(folder.name, re.sub(r'\W+', '-', what) + '.o')
+    path = os.path.join(folder.name, re.sub(r'\W+', '-', ' '.join([what, *words])) + '.o')
     run = subprocess.run([compiler, *FREE, *words, '-c', SOURCE, '-o', path], capture_output=True, text=True)
     return path if ok(run.returncode == 0, f'compiles: {what}', run.stderr[:2000]) else None
 
@@ -77,6 +84,37 @@ for policy, most in SIZES.items():
     size = text_size(path) if path else 0
     ok(0 < size <= most, f'{policy} alone takes at most {most} bytes', size)
     print(f'# {policy}: {size} bytes')
+
+
+
+
+@functools.cache
+def sections(*switches):
+    return build('plain alone, in sections', '-Os', '-ffunction-sections', '-fdata-sections', '-DSEAM_ONE_POLICY=plain',
+                 *switches)
+
+
+def linked_size(calls, switches):
+    """Code and constants of a program that names these calls and no others, unused sections left out."""
+    library = sections(*switches)
+    program = os.path.join(folder.name, 'program.c')
+    linked = os.path.join(folder.name, 'program')
+    with open(program, 'w') as f:
+        f.write('#include <seam/seam.h>\nvoid *volatile used;\nvoid start(void)\n{\n')
+        f.writelines(f'used = (void *)seam_{call};\n' for call in calls)
+        f.write('}\n')
+    run = subprocess.run(['cc', '-Os', '-w', '-ffreestanding', '-nostdlib', '-static', '-no-pie', '-I' + HEADERS, program,
+                          library, '-Wl,--gc-sections,-e,start,--build-id=none,--unresolved-symbols=ignore-all',
+                          '-o', linked], capture_output=True, text=True)
+    if not library or not ok(run.returncode == 0, 'links', run.stderr[:2000]):
+        return 0
+    return text_size(linked)
+
+
+for what, calls, switches, most in LINKED:
+    size = linked_size(calls, switches)
+    ok(0 < size <= most, f'plain alone, linked into {what}: at most {most} bytes', size)
+    print(f'# linked, {what}: {size} bytes')
 
 
 # Calls through pointers: what a public call finds in its policy, and what walk_range is given to call.
@@ -142,6 +180,22 @@ if subprocess.run(['cc', '-fcallgraph-info=su', '-xc', '-', '-c', '-o', os.path.
 else:
     for policy in ('plain', 'linux_6_18', 'linux_2_4_10'):
         stack(policy)
+
+
+def says(switches):
+    """What random calls on a space of plain give."""
+    program = os.path.join(folder.name, 'plain')
+    run = subprocess.run(['cc', '-std=gnu11', '-O1', '-D_GNU_SOURCE', '-w', '-I' + HEADERS, '-I' + TOP, *switches,
+                          os.path.join(TOP, 'tests/single/plain.c'), SOURCE, '-o', program], capture_output=True, text=True)
+    if run.returncode == 0:
+        run = subprocess.run([program], capture_output=True, text=True)
+    ok(run.returncode == 0, ' '.join(['random calls on plain', *switches]), run.stdout[-200:], run.stderr[-2000:])
+    return run.stdout
+
+
+whole = says([])
+for switches in (['-DSEAM_ONE_POLICY=plain'], ['-DSEAM_ONE_POLICY=plain', '-DSEAM_NO_READERS', '-Os']):
+    ok(says(switches) == whole, ' '.join(['the same map', *switches]))
 
 
 def runs(what, compiler):
