@@ -5,4 +5,11 @@
 /* Has a frame of its own, which is gone when its caller goes deeper elsewhere. */
 #define noinline_for_stack __attribute__((noinline))
 
+/* -Os: what is written out once more for speed is left out. */
+#ifdef __OPTIMIZE_SIZE__
+#define FOR_SPEED 0
+#else
+#define FOR_SPEED 1
+#endif
+
 #endif

@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) bool replace_plainly(struct index *
 	uint64_t base;
 	uint32_t lost;
 
-	if (!leaf || leaf->pgoff || leaf->tag)
+	if (!FOR_SPEED || !leaf || leaf->pgoff || leaf->tag)
 		return false;
 	before = leaf->node.nr;
 	after = before - nr_old + nr;

@@ -11,7 +11,7 @@ static const struct seam_policy *const policies[] = { SEAM_POLICIES(POLICY_ENTRY
 #define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))
 
 static const char *const rule_names[] = {
-#define RULE_NAME(name, text) #name,
+#define RULE_NAME(name, text) WITH_KERNELS ? #name : "",
 	SEAM_RULES(RULE_NAME)
 #undef RULE_NAME
 };
@@ -150,7 +150,8 @@ SEAM_EXPORT int seam_policy_change(struct seam_policy *policy, const char *words
 	if (!ret_bad)
 		ret_bad = &unused;
 	*ret_bad = words;
-	if (name_len + len + 1 >= sizeof(changed.name))
+	/* plain alone has rules to look at and none to change */
+	if (!WITH_KERNELS || name_len + len + 1 >= sizeof(changed.name))
 		return -SEAM_EINVAL;
 	changed.name[name_len] = ',';
 	memcpy(changed.name + name_len + 1, words, len + 1);

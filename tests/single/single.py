@@ -25,9 +25,9 @@ MAP = ('space_create', 'space_destroy', 'space_mmap', 'space_munmap', 'space_mpr
 ASK = (*MAP, 'space_ask', 'space_commit', 'space_abort', 'space_set_hook', 'space_set_tag', 'area_find_below')
 ALL = (*ASK, 'space_fork', 'space_snapshot', 'read_begin', 'read_find', 'read_try', 'space_after_fork', 'space_mremap',
        'granule_at')
-LINKED = (('a map, no readers', MAP, ['-DSEAM_NO_READERS'], 27 << 10), ('a map', MAP, [], 30 << 10),
-          ('a map that asks', ASK, [], 34 << 10), ('that and readers, forks, snapshots', ALL, [], 39 << 10))
-MOST_STACK = 1424  # bytes from a public call down, hooks and the allocator not counted
+LINKED = (('a map, no readers', MAP, ['-DSEAM_NO_READERS'], 28 << 10), ('a map', MAP, [], 31 << 10),
+          ('a map that asks', ASK, [], 34 << 10), ('that and readers, forks, snapshots', ALL, [], 40 << 10))
+MOST_STACK = 1632  # bytes from a public call down, hooks and the allocator not counted
 UNITS = ('brk', 'fork', 'granule', 'mmap', 'munmap', 'payload', 'plain', 'vectors')
 
 folder = tempfile.TemporaryDirectory()
