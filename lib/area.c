@@ -177,48 +177,6 @@ int area_store(struct seam_space *space, struct cursor *cursor, const struct are
 	return 0;
 }
 
-/* Nobody counts steps any more for a cut that there was no memory for. */
-static noinline_for_stack int take_back_split(struct seam_space *space, struct cursor *cursor,
-					      const struct edit *store)
-{
-	const struct area *whole = &store->before, *lower = &store->after;
-
-	steps_area_stored(space, lower, whole);
-	index_seek(&space->index, lower->end, cursor);
-	index_remove(&space->index, cursor);
-	index_seek(&space->index, whole->start, cursor);
-	index_store(&space->index, cursor, whole);
-	return out_of_memory(space);
-}
-
-/* Told as a store of the lower part and an insert of the upper one. */
-int area_split(struct seam_space *space, struct cursor *cursor, uint64_t at)
-{
-	struct edit *store, *insert;
-
-	if (!journal_room(space))
-		return out_of_memory(space);
-	store = &space->journal.edits[space->journal.nr];
-	insert = store + 1;
-	index_load(&space->index, cursor, &store->before);
-	store->after = insert->after = store->before;
-	store->after.end = insert->after.start = at;
-	insert->after.pgoff = area_offset_at(space, &store->before, at);
-	if (index_split(&space->index, cursor, at, insert->after.pgoff))
-		return out_of_memory(space);
-	if (space->steps) {
-		steps_area_stored(space, &store->before, &store->after);
-		if (!steps_area_inserted(space, &insert->after))
-			return take_back_split(space, cursor, store);
-	}
-	store->kind = EDIT_STORE;
-	insert->kind = EDIT_INSERT;
-	space->journal.nr += 2;
-	hold(space, &insert->after);
-	space->mm.stats.splits++;
-	return 0;
-}
-
 /* The identities that the areas of the edit have, or have no more. */
 static void identify(struct seam_space *space, const struct edit *edit)
 {
@@ -285,8 +243,8 @@ static void write_store(struct edit *edit, const struct area *before, const stru
  * As single edits, in an order in which no area ever reaches into another, nor does when they are
  * taken back: what goes, what shrinks, what grows, what is new. Returns how many.
  */
-static size_t write_edits(const struct exchange *exchange, const struct area *old,
-			  struct edit *edits)
+static noinline_for_stack size_t write_edits(const struct exchange *exchange,
+					     const struct area *old, struct edit *edits)
 {
 	bool stays[MOST_EXCHANGED] = { false };
 	struct edit *edit = edits;
@@ -318,8 +276,8 @@ static size_t write_edits(const struct exchange *exchange, const struct area *ol
 }
 
 /* One edit after the other: where areas of several nodes are concerned, or steps are counted. */
-static int exchange_singly(struct seam_space *space, struct cursor *cursor, uint64_t start,
-			   size_t nr)
+static noinline_for_stack int exchange_singly(struct seam_space *space, struct cursor *cursor,
+					      uint64_t start, size_t nr)
 {
 	struct journal *journal = &space->journal;
 
@@ -363,6 +321,21 @@ int area_exchange(struct seam_space *space, struct cursor *cursor, struct exchan
 		count_edit(space, &edits[i]);
 	journal->nr += nr;
 	return 0;
+}
+
+int area_split(struct seam_space *space, struct cursor *cursor, uint64_t at)
+{
+	struct exchange *exchange = &scratch_of(space)->exchange;
+	struct area *lower, *upper;
+
+	exchange_init(exchange, 1);
+	index_load(&space->index, cursor, &exchange->old[0]);
+	lower = exchange_add(exchange, &exchange->old[0], 0);
+	upper = exchange_add(exchange, &exchange->old[0], NEW_AREA);
+	lower->end = upper->start = at;
+	upper->pgoff = area_offset_at(space, lower, at);
+	space->mm.stats.splits++;
+	return area_exchange(space, cursor, exchange);
 }
 
 uint32_t area_intern(struct seam_space *space, const struct attr *attr)

@@ -101,21 +101,30 @@ static inline void prefetch_neighbours(const struct cursor *cursor)
 	__builtin_prefetch(&leaf->next->node.nr);
 }
 
-bool index_replace(struct index *index, struct cursor *cursor, unsigned int nr_old,
-		   const struct area *areas, unsigned int nr)
+static noinline_for_stack bool replace_within(struct index *index, struct cursor *cursor,
+					      unsigned int nr_old, const struct area *areas,
+					      unsigned int nr)
 {
 	struct leaf *leaf = cursor->node;
 
-	if (nr < nr_old)
-		prefetch_neighbours(cursor);
-	if (!replace_plainly(index, cursor, nr_old, areas, nr)) {
-		if (!leaf || !leaf_fits(index, leaf, (unsigned int)cursor->slot, nr_old, areas, nr))
-			return false;
-		leaf_replace(index, leaf, (unsigned int)cursor->slot, nr_old, areas, nr);
-		index->nr += (size_t)nr - nr_old;
-	}
-	if (nr < nr_old)
-		leaf_settle(index, cursor);
+	if (replace_plainly(index, cursor, nr_old, areas, nr))
+		return true;
+	if (!leaf || !leaf_fits(index, leaf, (unsigned int)cursor->slot, nr_old, areas, nr))
+		return false;
+	leaf_replace(index, leaf, (unsigned int)cursor->slot, nr_old, areas, nr);
+	index->nr += (size_t)nr - nr_old;
+	return true;
+}
+
+bool index_replace(struct index *index, struct cursor *cursor, unsigned int nr_old,
+		   const struct area *areas, unsigned int nr)
+{
+	if (nr >= nr_old)
+		return replace_within(index, cursor, nr_old, areas, nr);
+	prefetch_neighbours(cursor);
+	if (!replace_within(index, cursor, nr_old, areas, nr))
+		return false;
+	leaf_settle(index, cursor);
 	return true;
 }
 
@@ -153,9 +162,16 @@ static int ensure_insert(struct index *index, const struct area *area)
 	return block_ensure(index, POOL_INNER, index->height + 2);
 }
 
+static noinline_for_stack bool insert_within(struct index *index, struct cursor *cursor,
+					     const struct area *area)
+{
+	return replace_plainly(index, cursor, 0, area, 1) ||
+	       replace_within(index, cursor, 0, area, 1);
+}
+
 int index_insert_at(struct index *index, struct cursor *cursor, const struct area *area)
 {
-	if (replace_plainly(index, cursor, 0, area, 1) || index_replace(index, cursor, 0, area, 1))
+	if (insert_within(index, cursor, area))
 		return 0;
 	if (ensure_insert(index, area))
 		return -SEAM_EALLOC;
@@ -184,55 +200,24 @@ int index_insert(struct index *index, const struct area *area, struct cursor *re
 	return 0;
 }
 
-/* Its own leaf can have both parts. */
-static noinline_for_stack bool split_within(struct index *index, struct cursor *cursor, uint64_t at,
-					    uint64_t pgoff)
+static noinline_for_stack void remove_within(struct index *index, struct cursor *cursor)
 {
-	struct area parts[2];
-
-	index_load(index, cursor, &parts[0]);
-	parts[1] = parts[0];
-	parts[1].start = at;
-	parts[1].pgoff = pgoff;
-	parts[0].end = at;
-	return index_replace(index, cursor, 1, parts, 2);
-}
-
-int index_split(struct index *index, struct cursor *cursor, uint64_t at, uint64_t pgoff)
-{
-	struct area part;
-	uint64_t end;
-
-	if (split_within(index, cursor, at, pgoff))
-		return 0;
-	index_load(index, cursor, &part);
-	end = part.end;
-	part.end = at;
-	/* the store, which moves no start, takes no more than the insert sets aside */
-	if (ensure_insert(index, &(struct area) { .start = at }))
-		return -SEAM_EALLOC;
-	index_store(index, cursor, &part);
-	index_step(index, cursor);
-	part.start = at;
-	part.end = end;
-	part.pgoff = pgoff;
-	index_insert_at(index, cursor, &part);
-	index_prev(index, cursor);
-	return 0;
+	if (replace_plainly(index, cursor, 1, NULL, 0))
+		return;
+	leaf_replace(index, cursor->node, (unsigned int)cursor->slot, 1, NULL, 0);
+	index->nr--;
 }
 
 void index_remove(struct index *index, struct cursor *cursor)
 {
 	struct leaf *leaf = cursor->node, *prev = leaf->prev, *next = leaf->next;
 
-	prefetch_neighbours(cursor);
-	if (replace_plainly(index, cursor, 1, NULL, 0)) {
+	if (leaf->node.nr > 1) {
+		prefetch_neighbours(cursor);
+		remove_within(index, cursor);
 		leaf_settle(index, cursor);
 		return;
 	}
-	if (index_replace(index, cursor, 1, NULL, 0))
-		return;
-	/* the only one of its leaf */
 	index->nr--;
 	leaf_drop(index, leaf);
 	cursor->node = next ? next : prev;
@@ -250,11 +235,18 @@ static noinline_for_stack int store_far(struct index *index, struct cursor *curs
 	return index_insert_at(index, cursor, area);
 }
 
+static noinline_for_stack bool store_within(struct index *index, struct cursor *cursor,
+					    const struct area *area)
+{
+	return replace_plainly(index, cursor, 1, area, 1) ||
+	       replace_within(index, cursor, 1, area, 1);
+}
+
 int index_store(struct index *index, struct cursor *cursor, const struct area *area)
 {
 	struct leaf *leaf = cursor->node;
 
-	if (replace_plainly(index, cursor, 1, area, 1) || index_replace(index, cursor, 1, area, 1))
+	if (store_within(index, cursor, area))
 		return 0;
 	if (!leaf_reaches(leaf, area->start >> index->page_shift))
 		return store_far(index, cursor, area);

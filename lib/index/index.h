@@ -90,11 +90,6 @@ INDEX_INLINE int index_reserve(struct index *index, size_t nr);
 int index_insert(struct index *index, const struct area *area, struct cursor *ret_cursor);
 /* The same where the cursor stands already at what index_seek finds for the area's start. */
 int index_insert_at(struct index *index, struct cursor *cursor, const struct area *area);
-/*
- * Cuts the area under the cursor, which stays on the lower part, in two at @at; the upper part has
- * the page offset @pgoff, and all else of the area. -SEAM_EALLOC.
- */
-int index_split(struct index *index, struct cursor *cursor, uint64_t at, uint64_t pgoff);
 /* Takes out the area; the cursor moves to the next one, or past the end. Gives back no memory. */
 void index_remove(struct index *index, struct cursor *cursor);
 /*
@@ -104,7 +99,7 @@ void index_remove(struct index *index, struct cursor *cursor);
 int index_store(struct index *index, struct cursor *cursor, const struct area *area);
 /*
  * The @nr_old areas from the one under the cursor on become the @nr areas of @areas, which reach no
- * neighbour of theirs; with no old ones they come before the cursor. The cursor ends on the first of
+ * neighbour of theirs; with no old ones they come before the cursor, and then there are new ones. The cursor ends on the first of
  * the new ones, or without any on what comes next. False, and nothing is done, where this is no
  * matter of one node alone; single edits do it then.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "lib/compiler.h"
 #include "lib/index/search.h"
 #include "lib/index/tree.h"
 
@@ -125,6 +126,7 @@ static TARGET_AVX512 void move_slots_avx512(struct leaf *leaf, unsigned int to, 
 	ends[1] = _mm512_maskz_loadu_epi32(high, leaf->end + 16 - by);
 	starts[0] = _mm512_maskz_loadu_epi32(low, leaf->start - by);
 	starts[1] = _mm512_maskz_loadu_epi32(high, leaf->start + 16 - by);
+#pragma GCC unroll 4
 	for (unsigned int i = 0; i < 4; i++)
 		ids[i] = _mm512_maskz_loadu_epi64((__mmask8)(lanes >> 8 * i),
 						  leaf->ids + 8 * i - by);
@@ -132,6 +134,7 @@ static TARGET_AVX512 void move_slots_avx512(struct leaf *leaf, unsigned int to, 
 	_mm512_mask_storeu_epi32(leaf->end + 16, high, ends[1]);
 	_mm512_mask_storeu_epi32(leaf->start, low, starts[0]);
 	_mm512_mask_storeu_epi32(leaf->start + 16, high, starts[1]);
+#pragma GCC unroll 4
 	for (unsigned int i = 0; i < 4; i++)
 		_mm512_mask_storeu_epi64(leaf->ids + 8 * i, (__mmask8)(lanes >> 8 * i), ids[i]);
 }
@@ -180,8 +183,9 @@ void leaf_make_room(struct index *index, struct leaf *leaf, unsigned int slot, u
 }
 
 /* Of leaves without cold arrays, the room in the target lying within its reach. */
-static void copy_plainly(struct leaf *to, unsigned int to_slot, const struct leaf *from,
-			 unsigned int slot, unsigned int nr)
+static noinline_for_stack void copy_plainly(struct leaf *to, unsigned int to_slot,
+					    const struct leaf *from, unsigned int slot,
+					    unsigned int nr)
 {
 	uint32_t by = (uint32_t)(from->base - to->base);
 
@@ -193,6 +197,20 @@ static void copy_plainly(struct leaf *to, unsigned int to_slot, const struct lea
 	shared_move32(&to->ids[to_slot].attr, &from->ids[slot].attr, 2 * nr);
 	if (to_slot + nr == to->node.nr)
 		WRITE_ONCE(to->last_end, leaf_end(from, slot + nr - 1));
+}
+
+static noinline_for_stack void copy_singly(struct index *index, struct leaf *to,
+					   unsigned int to_slot, struct leaf *from,
+					   unsigned int slot, unsigned int nr)
+{
+	struct cursor cursor = { .node = from };
+	struct area area;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		cursor.slot = slot + i;
+		index_load(index, &cursor, &area);
+		leaf_write(index, to, to_slot + i, &area);
+	}
 }
 
 void leaf_move_areas(struct index *index, struct leaf *to, unsigned int to_slot, struct leaf *from,
@@ -208,13 +226,7 @@ void leaf_move_areas(struct index *index, struct leaf *to, unsigned int to_slot,
 	if (!to->pgoff && !from->pgoff && !to->tag && !from->tag) {
 		copy_plainly(to, to_slot, from, slot, nr);
 	} else {
-		for (unsigned int i = 0; i < nr; i++) {
-			struct cursor cursor = { .node = from, .slot = slot + i };
-			struct area area;
-
-			index_load(index, &cursor, &area);
-			leaf_write(index, to, to_slot + i, &area);
-		}
+		copy_singly(index, to, to_slot, from, slot, nr);
 	}
 	leaf_make_room(index, from, slot, nr, 0);
 }

@@ -119,22 +119,6 @@ int index_insert(struct index *index, const struct area *area, struct cursor *re
 	return 0;
 }
 
-int index_split(struct index *index, struct cursor *cursor, uint64_t at, uint64_t pgoff)
-{
-	struct area upper = index->areas[cursor->slot];
-
-	upper.start = at;
-	upper.pgoff = pgoff;
-	cursor->slot++;
-	if (index_insert_at(index, cursor, &upper)) {
-		cursor->slot--;
-		return -SEAM_EALLOC;
-	}
-	cursor->slot--;
-	index->areas[cursor->slot].end = at;
-	return 0;
-}
-
 void index_remove(struct index *index, struct cursor *cursor)
 {
 	struct area *at = index->areas + cursor->slot;
@@ -147,6 +131,21 @@ int index_store(struct index *index, struct cursor *cursor, const struct area *a
 {
 	index->areas[cursor->slot] = *area;
 	return 0;
+}
+
+bool index_replace(struct index *index, struct cursor *cursor, unsigned int nr_old,
+		   const struct area *areas, unsigned int nr)
+{
+	struct area *at;
+
+	if (index_reserve(index, nr))
+		return false;
+	at = index->areas + cursor->slot;
+	memmove(at + nr, at + nr_old, (index->nr - cursor->slot - nr_old) * sizeof(*at));
+	if (nr)
+		memcpy(at, areas, nr * sizeof(*at));
+	index->nr += (size_t)nr - nr_old;
+	return true;
 }
 
 bool index_gap_highest(const struct index *index, uint64_t len, uint64_t lo, uint64_t hi,

@@ -25,7 +25,8 @@ bool linear_seek(const struct linear *linear, uint64_t addr, struct cursor *ret_
 int linear_insert(struct linear *linear, const struct area *area, struct cursor *ret_cursor);
 void linear_remove(struct linear *linear, struct cursor *cursor);
 int linear_insert_at(struct linear *linear, struct cursor *cursor, const struct area *area);
-int linear_split(struct linear *linear, struct cursor *cursor, uint64_t at, uint64_t pgoff);
+bool linear_replace(struct linear *linear, struct cursor *cursor, unsigned int nr_old,
+		    const struct area *areas, unsigned int nr);
 int linear_store(struct linear *linear, struct cursor *cursor, const struct area *area);
 bool linear_gap_highest(const struct linear *linear, uint64_t len, uint64_t lo, uint64_t hi,
 			struct gap *ret_gap);
@@ -170,6 +171,12 @@ static uint64_t random_page(const struct arena *arena)
 	return (arena->low >> PAGE_SHIFT) + random_below(arena->pages);
 }
 
+/* Nothing lies behind. */
+static uint64_t end_of(const struct arena *arena)
+{
+	return arena->low + ((arena->pages + arena->largest) << PAGE_SHIFT);
+}
+
 static struct area random_area(const struct arena *arena)
 {
 	uint64_t start = random_page(arena),
@@ -234,27 +241,60 @@ static const char *try_remove(struct index *tree, struct linear *array, const st
 	return same_area(&area, &array->areas[b.slot]) ? NULL : "the cursor after a remove";
 }
 
-static const char *try_split(struct index *tree, struct linear *array, const struct arena *arena)
-{
-	uint64_t addr = random_page(arena) << PAGE_SHIFT, at, pages, pgoff;
-	struct area area;
-	struct cursor a, b;
+#define MOST_REPLACED 3
 
-	if (!index_seek(tree, addr, &a))
-		return NULL;
+/* Up to three areas one behind the other in [low, high); returns how many. */
+static unsigned int areas_within(uint64_t low, uint64_t high, const struct arena *arena,
+				 struct area *areas)
+{
+	unsigned int most = (unsigned int)random_below(MOST_REPLACED + 1), nr = 0;
+
+	while (nr < most && low < high) {
+		uint64_t left = (high - low) >> PAGE_SHIFT, some = left < 5 ? left : 1 + left / 2;
+		struct area *area = &areas[nr++];
+
+		*area = random_area(arena);
+		if (random_below(2))
+			area->tag = 0;
+		area->start = low + (random_below(some) << PAGE_SHIFT);
+		left = (high - area->start) >> PAGE_SHIFT;
+		area->end = area->start +
+			    ((1 + random_below(random_below(2) ? left : 1)) << PAGE_SHIFT);
+		if (random_below(8))
+			area->pgoff = area->start >> PAGE_SHIFT;
+		low = area->end;
+	}
+	return nr;
+}
+
+/* Areas side by side give way to others; the tree may say that this is no matter of one node. */
+static const char *try_replace(struct index *tree, struct linear *array, const struct arena *arena)
+{
+	uint64_t addr = random_page(arena) << PAGE_SHIFT, low, high;
+	unsigned int nr_old = (unsigned int)random_below(MOST_REPLACED + 1), nr;
+	struct area areas[MOST_REPLACED], now;
+	struct cursor a, b;
+	bool done;
+
+	index_seek(tree, addr, &a);
 	linear_seek(array, addr, &b);
-	area = array->areas[b.slot];
-	pages = (area.end - area.start) >> PAGE_SHIFT;
-	if (pages < 2)
+	if (nr_old > array->nr - b.slot)
+		nr_old = (unsigned int)(array->nr - b.slot);
+	low = b.slot ? array->areas[b.slot - 1].end : 0;
+	high = b.slot + nr_old < array->nr ? array->areas[b.slot + nr_old].start : end_of(arena);
+	nr = areas_within(low, high, arena, areas);
+	if (!nr_old && !nr)
 		return NULL;
-	at = area.start + ((1 + random_below(pages - 1)) << PAGE_SHIFT);
-	pgoff = random_below(4) ? at >> PAGE_SHIFT : random_below(1000);
-	fail_next = !random_below(4);
-	if (!index_split(tree, &a, at, pgoff))
-		linear_split(array, &b, at, pgoff);
+	fail_next = true; /* it needs no memory */
+	done = index_replace(tree, &a, nr_old, areas, nr);
 	fail_next = false;
-	index_load(tree, &a, &area);
-	return same_area(&area, &array->areas[b.slot]) ? NULL : "the cursor after a split";
+	if (!done)
+		return NULL;
+	linear_replace(array, &b, nr_old, areas, nr);
+	if (b.slot == array->nr)
+		return index_on_area(tree, &a) ? "a cursor that should be past the end" : NULL;
+	index_load(tree, &a, &now);
+	return same_area(&now, &array->areas[b.slot]) ? NULL : "the cursor after areas gave way";
 }
 
 /* The same area with another range between its neighbours, or with other identities. */
@@ -269,9 +309,7 @@ static const char *try_store(struct index *tree, struct linear *array, const str
 		return NULL;
 	linear_seek(array, addr, &b);
 	low = b.slot ? array->areas[b.slot - 1].end : 0;
-	high = b.slot + 1 < array->nr ? array->areas[b.slot + 1].start
-				      : (arena->low + (arena->pages << PAGE_SHIFT)) +
-						(arena->largest << PAGE_SHIFT);
+	high = b.slot + 1 < array->nr ? array->areas[b.slot + 1].start : end_of(arena);
 	pages = (high - low) >> PAGE_SHIFT;
 	area.start = array->areas[b.slot].start;
 	area.end = array->areas[b.slot].end;
@@ -361,7 +399,7 @@ static const char *one_call(struct index *tree, struct linear *array, const stru
 	case 4:
 		return try_store(tree, array, arena);
 	case 5:
-		return growing ? try_split(tree, array, arena) : NULL;
+		return try_replace(tree, array, arena);
 	default:
 		return try_insert(tree, array, arena);
 	}

@@ -17,7 +17,7 @@
 #define index_gap_highest linear_gap_highest
 #define index_gap_lowest linear_gap_lowest
 #define index_insert_at linear_insert_at
-#define index_split linear_split
+#define index_replace linear_replace
 #define index_step linear_step
 #define index_on_area linear_on_area
 #define index_between linear_between
