@@ -9,7 +9,6 @@
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

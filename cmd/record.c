@@ -3,7 +3,6 @@
  * seam record: every change to the address spaces of a process tree, into a file.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

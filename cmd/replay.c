@@ -3,7 +3,6 @@
  * seam replay: the same program under other kernels, or as it happened.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

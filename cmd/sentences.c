@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd/sentences.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "findings/causes.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd/show_screen.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,7 +8,6 @@
 #include "cmd/target.h"
 #include "findings/causes.h"
 #include "findings/remedies/remedies.h"
-#include "trace/vmflags.h"
 #include "ui/plain.h"
 #include "ui/table.h"
 

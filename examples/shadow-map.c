@@ -10,7 +10,6 @@
  * when it has made its own few calls, the shadow is held against /proc/PID/maps. Threads and
  * children are not followed.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>

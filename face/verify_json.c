@@ -6,7 +6,6 @@
 
 #include "face/call_text.h"
 #include "face/json.h"
-#include "verify/emit.h"
 
 static void begin(struct json *json, const struct verify_context *context, FILE *out)
 {

@@ -2,7 +2,6 @@
 #include "face/why.h"
 
 #include "face/json.h"
-#include "findings/causes.h"
 #include "trace/vmflags.h"
 
 static void write_area(struct json *json, const char *key, const struct snapshot_area *area)

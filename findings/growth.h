@@ -4,7 +4,6 @@
 #define FINDINGS_GROWTH_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* So many points are kept, however long it goes on: neighbours are put together when they are full. */

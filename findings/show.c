@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "findings/show.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "findings/cost.h"

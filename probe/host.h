@@ -6,8 +6,6 @@
 #ifndef PROBE_HOST_H
 #define PROBE_HOST_H
 
-#include <stdint.h>
-
 #include <seam/space.h>
 
 struct host {

@@ -9,7 +9,6 @@
 #ifndef PROBE_ITER_H
 #define PROBE_ITER_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "trace/snapshot.h"

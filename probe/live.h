@@ -6,7 +6,6 @@
 #define PROBE_LIVE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "trace/snapshot.h"

@@ -6,8 +6,6 @@
 #ifndef PROBE_SPEC_H
 #define PROBE_SPEC_H
 
-#include <stddef.h>
-
 #include <seam/policy.h>
 
 #define POLICY_ERROR_SIZE 256

@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "probe/procfs.h"
 #include "probe/rights.h"
 
 #define NR_CHAINS 1024

@@ -7,7 +7,6 @@
 #define TRACE_DATA_FORMAT_H
 
 #include <stdint.h>
-#include <string.h>
 
 #define DATA_VERSION_MAJOR 2 /* another one: a reader of this one must refuse */
 #define DATA_VERSION_MINOR 0 /* a later one only adds what may be skipped */

@@ -4,7 +4,6 @@
 #define TRACE_OPS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Does this line look like one of a script: an operation by name and words that fit? */
 bool ops_line_looks(const char *at, const char *end);

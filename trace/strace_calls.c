@@ -3,7 +3,6 @@
  * What one call of an strace log says: which map it changes and how, or what it tells of threads,
  * processes and descriptors.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "trace/strace_make.h"

@@ -6,7 +6,6 @@
  * could differ, both calls are marked ambiguous.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/grow.h"

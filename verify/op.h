@@ -9,7 +9,6 @@
 #define VERIFY_OP_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "trace/event.h"

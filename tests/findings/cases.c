@@ -3,7 +3,6 @@
  * Findings on the cases: causes held against what their truth files say by another count, groups
  * and what is left after remedies against what their programs were seen to do.
  */
-#include "findings/causes.h"
 #include "findings/findings.h"
 #include "findings/remedies/remedies.h"
 #include "tests/findings/truth.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define SEAM_INDEX_LINEAR
-#include <string.h>
 
 #include "tests/model/linear_names.h"
 

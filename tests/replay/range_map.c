@@ -2,7 +2,6 @@
 /* Random edits of a range map, held against one value a page. */
 #include "replay/range_map.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/random.h"

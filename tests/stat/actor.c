@@ -3,7 +3,6 @@
  * actor ROLE [N]: a program that does one awkward thing, for tests of what follows programs.
  * It prints on standard output what its follower should find.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
