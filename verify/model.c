@@ -7,6 +7,7 @@
 
 #include "probe/uapi.h"
 
+#define PAGE_SIZE UINT64_C(4096)
 #define FIRST_SEGMENT 100000
 #define LOW_START UINT64_C(0x40000000)
 #define HIGHEST_START UINT64_C(0x42000000)
@@ -176,7 +177,22 @@ static int64_t uffd_call(struct seam_space *space, const uint64_t *a)
 	return seam_space_uffd_register(space, a[2], a[3], (uint32_t)a[0], flags);
 }
 
-/* A SysV segment is a shared file of its own with a close operation (6.18 ipc/shm.c do_shmat). */
+/* Where a segment is to go, and whether it may (6.18 ipc/shm.c do_shmat). */
+static int segment_place(const struct seam_space *space, const uint64_t *a, uint64_t *ret_addr)
+{
+	uint64_t addr = a[1] & ~(PAGE_SIZE - 1), flags = a[2];
+
+	if (addr != a[1] && !(flags & SHM_RND))
+		return -SEAM_EINVAL;
+	if (!addr && flags & SHM_REMAP)
+		return -SEAM_EINVAL;
+	if (addr && !(flags & SHM_REMAP) && !range_free(space, addr, a[3]))
+		return -SEAM_EINVAL;
+	*ret_addr = addr;
+	return 0;
+}
+
+/* A SysV segment is a shared file of its own with a close operation. */
 static int64_t attach(struct seam_space *space, struct model_files *files, const uint64_t *a)
 {
 	bool read_only = a[2] & SHM_RDONLY;
@@ -187,18 +203,17 @@ static int64_t attach(struct seam_space *space, struct model_files *files, const
 			  SEAM_FILE_SHMEM,
 	};
 	struct seam_mmap mmap = {
-		.addr = a[1],
 		.len = a[3],
-		.prot = SEAM_PROT_READ | (read_only ? 0 : SEAM_PROT_WRITE),
+		.prot = SEAM_PROT_READ | (read_only ? 0 : SEAM_PROT_WRITE) |
+			(a[2] & SHM_EXEC ? SEAM_PROT_EXEC : 0),
 		.flags = SEAM_MAP_SHARED | (a[1] ? SEAM_MAP_FIXED : 0),
 		.file = &file,
 	};
 	uint64_t addr = 0;
-	int err;
+	int err = segment_place(space, a, &mmap.addr);
 
-	if (a[1] & 4095 || (a[1] && !(a[2] & SHM_REMAP) && !range_free(space, a[1], a[3])))
-		return -SEAM_EINVAL;
-	err = seam_space_mmap(space, &mmap, &addr);
+	if (!err)
+		err = seam_space_mmap(space, &mmap, &addr);
 	if (err)
 		return err;
 	files->segment_len[number] = a[3];

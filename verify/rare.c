@@ -93,7 +93,10 @@ static void make_shmat(struct generator *gen, const struct world *world, const s
 	op->ref[0] = 0;
 	op->arg[0] = 0;
 	set_addr(op, 1, span->region, span->start);
-	op->arg[2] = (chance(gen, 20) ? SHM_RDONLY : 0) | (chance(gen, 60) ? SHM_REMAP : 0);
+	op->arg[2] = (chance(gen, 20) ? SHM_RDONLY : 0) | (chance(gen, 60) ? SHM_REMAP : 0) |
+		     (chance(gen, 15) ? SHM_EXEC : 0) | (chance(gen, 15) ? SHM_RND : 0);
+	if (chance(gen, 10))
+		op->arg[1] += below(gen, PAGE);
 	op->arg[3] = span->len < MAX_SEGMENT_LEN ? span->len : MAX_SEGMENT_LEN;
 }
 

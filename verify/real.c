@@ -157,7 +157,7 @@ static int64_t uffd_call(struct real_files *files, const uint64_t *a)
 /* A new segment for each attachment; it goes with the last of its areas. */
 static int64_t attach(const uint64_t *a)
 {
-	int id = shmget(IPC_PRIVATE, a[3], 0600);
+	int id = shmget(IPC_PRIVATE, a[3], 0700);
 	int64_t result;
 	void *p;
 

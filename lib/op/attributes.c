@@ -50,9 +50,10 @@ int linux_mbind(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t 
 {
 	struct cursor cursor;
 	struct area area;
-	uint64_t end;
+	/* a length that rounds to 0 is none here */
+	uint64_t end = addr + page_up(space, len);
 
-	if (range_end(space, addr, len, &end))
+	if (addr & (page_size(space) - 1) || end < addr)
 		return -SEAM_EINVAL;
 	if (end == addr)
 		return 0;
