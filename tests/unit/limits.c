@@ -222,5 +222,6 @@ int main(void)
 	half_cut();
 	bytes();
 	committed();
+	ok(!strcmp(seam_version(), "libseam " SEAM_VERSION), "the version is that of the build");
 	return tap_done();
 }
