@@ -17,20 +17,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "tests/live/ready.h"
+
 #define PAGE 4096UL
 #define STACK 65536UL
 #define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
 #define RW (PROT_READ | PROT_WRITE)
-
-static void ready(void)
-{
-	char line[32];
-	int len = snprintf(line, sizeof(line), "READY %d\n", getpid());
-
-	if (write(1, line, (size_t)len) != len || read(0, line, 1) < 0)
-		_exit(1);
-	_exit(0);
-}
 
 static void guarded_stack(void)
 {

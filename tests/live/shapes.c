@@ -19,21 +19,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/live/ready.h"
+
 #define PAGE 4096UL
 #define NR 64
 #define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
 #define RW (PROT_READ | PROT_WRITE)
 #define GUARD_INSTALL 102
-
-static void ready(void)
-{
-	char line[32];
-	int len = snprintf(line, sizeof(line), "READY %d\n", getpid());
-
-	if (write(1, line, (size_t)len) != len || read(0, line, 1) < 0)
-		_exit(1);
-	_exit(0);
-}
 
 static char *map(char *at, size_t size, int prot, int flags, int fd, size_t offset)
 {

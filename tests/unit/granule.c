@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Granules against a look at each guest page; and spaces with pages of 4 to 64 KiB. */
+#include "tests/random.h"
 #include "tests/unit/space.h"
 
 #define PAGES 160
-
-static uint64_t state = 88172645463325252;
-
-static uint64_t below(uint64_t limit)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % limit;
-}
 
 static struct seam_space *granular(uint32_t page_shift, uint32_t host_page_shift)
 {
@@ -76,7 +67,7 @@ static bool walk_agrees(const struct seam_space *space, uint64_t page, uint64_t 
 
 	for (uint64_t addr = from & ~(size - 1); addr < to; addr += size) {
 		slow = slow_granule(space, addr, page, size);
-		seam_granule_at(space, addr + below(size), &g);
+		seam_granule_at(space, addr + random_below(size), &g);
 		if (!same(&g, &slow))
 			return false;
 		if (!(slow.differ & what))
@@ -93,20 +84,20 @@ static void change(struct seam_space *space, uint64_t page)
 		{ .id = 3, .traits = SEAM_FILE_READ | SEAM_FILE_WRITE },
 		{ .id = 4, .traits = SEAM_FILE_READ | SEAM_FILE_WRITE },
 	};
-	uint64_t at = below(PAGES), len = (1 + below(9)) * page, value;
+	uint64_t at = random_below(PAGES), len = (1 + random_below(9)) * page, value;
 	struct seam_mmap args = { .addr = BASE + at * page,
 				  .len = len,
-				  .prot = (uint32_t)below(4),
+				  .prot = (uint32_t)random_below(4),
 				  .flags = ANON | FIXED };
 
-	if (below(2)) {
-		args.file = &files[below(2)];
-		args.pgoff = below(2) ? at : at / 2;
-		args.flags = (below(2) ? SEAM_MAP_SHARED : SEAM_MAP_PRIVATE) | FIXED;
+	if (random_below(2)) {
+		args.file = &files[random_below(2)];
+		args.pgoff = random_below(2) ? at : at / 2;
+		args.flags = (random_below(2) ? SEAM_MAP_SHARED : SEAM_MAP_PRIVATE) | FIXED;
 	}
-	if (!below(3))
+	if (!random_below(3))
 		seam_space_munmap(space, args.addr, len);
-	else if (!below(3))
+	else if (!random_below(3))
 		seam_space_mprotect(space, args.addr, len, args.prot, -1);
 	else
 		seam_space_mmap(space, &args, &value);
@@ -124,8 +115,8 @@ static void against_pages(uint32_t page_shift, uint32_t host_page_shift)
 
 	for (call = 0; call < 3000 && good; call++) {
 		change(space, page);
-		good = walk_agrees(space, page, size, BASE + below(PAGES / 2) * page,
-				   BASE + (PAGES / 2 + below(PAGES)) * page,
+		good = walk_agrees(space, page, size, BASE + random_below(PAGES / 2) * page,
+				   BASE + (PAGES / 2 + random_below(PAGES)) * page,
 				   whats[call % (sizeof(whats) / sizeof(whats[0]))]) &&
 		       !seam_space_check(space);
 	}

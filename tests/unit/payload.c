@@ -3,22 +3,14 @@
  * Tags: who joins whom, and that payloads are counted by exactly the areas that have them, through
  * random calls, asks that are given up, memory that runs out, forks and the end of the space.
  */
+#include "tests/random.h"
 #include "tests/unit/space.h"
 
 #define TAGS 6
 #define PAGES 64
 #define MOST_CHANGES 256
 
-static uint64_t state = 88172645463325252;
 static bool no_memory;
-
-static uint64_t below(uint64_t limit)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % limit;
-}
 
 static void *test_alloc(void *ctx, size_t size)
 {
@@ -155,16 +147,16 @@ static void make_random(struct random_call *r)
 
 	memset(r, 0, sizeof(*r));
 	r->call.pkey = -1;
-	r->call.addr = AT(below(PAGES));
-	r->call.len = (1 + below(6)) * PAGE;
-	switch (below(7)) {
+	r->call.addr = AT(random_below(PAGES));
+	r->call.len = (1 + random_below(6)) * PAGE;
+	switch (random_below(7)) {
 	case 0:
 	case 1:
 		r->mmap = (struct seam_mmap) { .addr = r->call.addr,
 					       .len = r->call.len,
-					       .prot = prots[below(3)],
+					       .prot = prots[random_below(3)],
 					       .flags = ANON | FIXED,
-					       .tag = below(TAGS + 1) };
+					       .tag = random_below(TAGS + 1) };
 		r->call.op = SEAM_OP_MMAP;
 		r->call.mmap = &r->mmap;
 		return;
@@ -173,27 +165,27 @@ static void make_random(struct random_call *r)
 		return;
 	case 3:
 		r->call.op = SEAM_OP_MPROTECT;
-		r->call.flags = prots[below(3)];
+		r->call.flags = prots[random_below(3)];
 		return;
 	case 4:
 		r->call.op = SEAM_OP_SET_TAG;
-		r->call.flags = below(TAGS + 1);
+		r->call.flags = random_below(TAGS + 1);
 		return;
 	case 5:
 		r->mremap = (struct seam_mremap) { .old_addr = r->call.addr,
 						   .old_len = r->call.len,
-						   .new_len = (1 + below(6)) * PAGE,
+						   .new_len = (1 + random_below(6)) * PAGE,
 						   .flags = SEAM_MREMAP_MAYMOVE };
-		if (below(2)) {
+		if (random_below(2)) {
 			r->mremap.flags |= SEAM_MREMAP_FIXED;
-			r->mremap.new_addr = AT(below(PAGES));
+			r->mremap.new_addr = AT(random_below(PAGES));
 		}
 		r->call.op = SEAM_OP_MREMAP;
 		r->call.mremap = &r->mremap;
 		return;
 	default:
 		r->call.op = SEAM_OP_BRK;
-		r->call.addr = AT(PAGES + 8 + below(6));
+		r->call.addr = AT(PAGES + 8 + random_below(6));
 	}
 }
 
@@ -206,12 +198,12 @@ static const char *one_call(struct embedder *e, struct seam_space *space)
 	make_random(&r);
 	e->nr = 0;
 	e->last = QUIET;
-	no_memory = !below(8);
+	no_memory = !random_below(8);
 	err = seam_space_ask(space, &r.call, &answer);
 	no_memory = false;
 	if (e->last != QUIET)
 		return "told of what was only asked";
-	if (!err && below(4))
+	if (!err && random_below(4))
 		seam_space_commit(space);
 	else
 		seam_space_abort(space);
