@@ -9,6 +9,7 @@
  * there. What the guest has not mapped is the guest's own fault. All the while another thread maps
  * and unmaps as fast as it can; the handler takes no lock, and may have interrupted that very thread.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -38,7 +39,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 {
 	uint64_t addr = (uintptr_t)info->si_addr - (uintptr_t)host, page = addr & ~(PAGE - 1);
 	struct seam_area area;
-	int found;
+	int found, saved = errno;
 
 	(void)sig;
 	(void)context;
@@ -54,6 +55,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 		atomic_fetch_add(&opened, 1);
 		if (mprotect(host + page, PAGE, PROT_READ | PROT_WRITE))
 			_exit(2);
+		errno = saved;
 		return;
 	}
 	if (!expecting)

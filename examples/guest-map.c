@@ -134,8 +134,11 @@ static bool host_call(const struct guest *guest, const struct seam_call *call, u
 		return host_mmap(at, call->mmap);
 	case SEAM_OP_MUNMAP:
 		return host_munmap(at, call->len);
-	default:
+	case SEAM_OP_MPROTECT:
 		return !mprotect(at, call->len, (int)call->flags & ~PROT_EXEC);
+	default:
+		errno = ENOSYS;
+		return false;
 	}
 }
 
@@ -241,6 +244,10 @@ static struct backing *open_backing(struct guest *guest, const char *path)
 	if (!backing)
 		return NULL;
 	backing->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (backing->fd < 0) {
+		free(backing);
+		return NULL;
+	}
 	guest->open_files++;
 	return backing;
 }

@@ -10,6 +10,7 @@
  * when it has made its own few calls, the shadow is held against /proc/PID/maps. Threads and
  * children are not followed.
  */
+#define _GNU_SOURCE 1
 #include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -43,7 +43,7 @@ static int read_options(const struct seam_space_options *given, struct seam_spac
 static int set_layout(struct seam_space *space, const struct seam_space_options *options)
 {
 	const struct arch *arch = arch_at(options->arch);
-	uint64_t mask;
+	uint64_t base, mask;
 
 	if (!arch)
 		return -SEAM_EINVAL;
@@ -60,8 +60,14 @@ static int set_layout(struct seam_space *space, const struct seam_space_options 
 	space->may = options->may;
 	space->overcommit = options->overcommit;
 	space->user_end = or_default(options->user_end, page_down(space, arch->user_end));
-	space->mmap_base = or_default(options->mmap_base, page_down(space, arch->mmap_base));
-	space->legacy_base = or_default(options->legacy_base, page_up(space, arch->legacy_base));
+	/* a small space is searched as kernels search theirs: from a third of it (TASK_UNMAPPED_BASE) */
+	base = page_down(space, arch->mmap_base);
+	space->mmap_base =
+		or_default(options->mmap_base, base < space->user_end ? base : space->user_end);
+	base = page_up(space, arch->legacy_base);
+	space->legacy_base =
+		or_default(options->legacy_base,
+			   base < space->user_end ? base : page_up(space, space->user_end / 3));
 	space->min_addr = options->min_addr;
 	space->min_addr_sysctl = options->min_addr_sysctl;
 	space->stack_gap = or_default(options->stack_gap, STACK_GAP_PAGES << space->page_shift);

@@ -93,8 +93,9 @@ enum seam_arch {
 #define SEAM_SPACE_READERS 0x100u	  /* may be read beside its writer (seam/read.h) */
 
 /*
- * All fields but size may be 0: they then take the value of the layout. A field that is not known
- * to an older library is ignored by its size.
+ * All fields but size may be 0: they then take the value of the layout, or of user_end where that
+ * lies lower (mmap_base the same, legacy_base a third of it). A field that is not known to an older
+ * library is ignored by its size. Addresses are multiples of a page.
  */
 struct seam_space_options {
 	size_t size;			  /* sizeof(struct seam_space_options) */

@@ -45,7 +45,7 @@ for example in EXAMPLES:
     program = os.path.join(root, name)
     # the archive by its name: the linker prefers the shared one
     for how, libs in (('shared', flags('--libs')), ('archive', [libraries + '/libseam.a'])):
-        run = subprocess.run(['cc', '-std=gnu11', '-D_GNU_SOURCE', '-O1', '-Wall', '-Wextra', '-Werror', example,
+        run = subprocess.run(['cc', '-O1', '-Wall', '-Wextra', '-Werror', example,
                               *flags('--cflags'), *libs, '-pthread', '-o', program], capture_output=True, text=True)
         if not ok(run.returncode == 0, f'{name}: compiles, {how}', run.stderr):
             continue

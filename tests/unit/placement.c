@@ -137,8 +137,27 @@ static void stack_in_a_hole(void)
 	}
 }
 
+/* Where only the end of user space is given, placement finds its way. */
+static void small_space(void)
+{
+	struct seam_space_options options = { .size = sizeof(options), .user_end = 12 * PAGE };
+	struct seam_mmap args = { .len = 2 * PAGE, .flags = SEAM_MAP_PRIVATE | SEAM_MAP_ANONYMOUS };
+	struct seam_space *space;
+	uint64_t addr = 0;
+
+	ok(!seam_space_create(&options, &space), "a space of twelve pages");
+	ok(!seam_space_mmap(space, &args, &addr) && addr == 10 * PAGE, "filled from its end");
+	seam_space_destroy(space);
+	options.flags = SEAM_SPACE_BOTTOM_UP;
+	ok(!seam_space_create(&options, &space) && !seam_space_mmap(space, &args, &addr) &&
+		   addr == 4 * PAGE,
+	   "or from a third of it");
+	seam_space_destroy(space);
+}
+
 int main(void)
 {
+	small_space();
 	top_down();
 	ranges();
 	bottom_up();
