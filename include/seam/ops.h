@@ -121,13 +121,43 @@ struct seam_mmap {
 	uint64_t tag; /* of the new memory (seam/payload.h) */
 };
 
-/* The map call. *ret_addr is where it landed. */
+/*
+ * The map call. *ret_addr is where it landed; it stays as it was on an error.
+ *  -SEAM_EINVAL  no length, no type among the flags, a fixed address that is not page aligned, or
+ *		  flags that do not go together
+ *  -SEAM_ENOMEM  no room, a limit (areas, RLIMIT_AS, RLIMIT_DATA), memory cannot be charged
+ *  -SEAM_EEXIST  MAP_FIXED_NOREPLACE, and there is something
+ *  -SEAM_EBADF   no file, and not anonymous
+ *  -SEAM_EACCES  the file is not open for this protection
+ *  -SEAM_EPERM   sealed memory is in the way; below vm.mmap_min_addr; a noexec mount; not allowed
+ *		  to lock
+ *  -SEAM_ENODEV  a file that cannot be mapped
+ *  -SEAM_EAGAIN  more locked memory than RLIMIT_MEMLOCK
+ *  -SEAM_EOVERFLOW  the file's offsets wrap
+ *  -SEAM_EOPNOTSUPP  MAP_SHARED_VALIDATE with a flag that it does not know
+ * Source: 6.18 mm/mmap.c ksys_mmap_pgoff, do_mmap; mm/vma.c mmap_region.
+ */
 int seam_space_mmap(struct seam_space *space, const struct seam_mmap *args, uint64_t *ret_addr);
 
-/* Nothing of the range stays mapped; holes in it are passed over. */
+/*
+ * Nothing of the range stays mapped; holes in it are passed over. @len is rounded up to pages.
+ *  -SEAM_EINVAL  @addr is not page aligned, no length, beyond user space, or within memory that
+ *		  cannot be cut (a vdso, a huge page)
+ *  -SEAM_ENOMEM  an area would be left on both sides, and the area limit is reached
+ *  -SEAM_EPERM   sealed memory
+ * Source: 6.18 mm/vma.c do_vmi_align_munmap.
+ */
 int seam_space_munmap(struct seam_space *space, uint64_t addr, uint64_t len);
 
-/* @pkey: -1 for mprotect, else pkey_mprotect. */
+/*
+ * @prot for each page of the range, area by area upward, joined or cut as they fit. @pkey: -1 for
+ * mprotect, 0 to 15 for pkey_mprotect. What lies below the place of an error has been changed.
+ *  -SEAM_EINVAL  @addr is not page aligned, a protection or key that is none
+ *  -SEAM_ENOMEM  a hole, a cut at the area limit, or memory made writable cannot be charged
+ *  -SEAM_EACCES  the file was not opened for that, or PR_SET_MDWE forbids it
+ *  -SEAM_EPERM   sealed memory
+ * Source: 6.18 mm/mprotect.c do_mprotect_pkey.
+ */
 int seam_space_mprotect(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t prot,
 			int pkey);
 
@@ -138,22 +168,56 @@ struct seam_mremap {
 	uint64_t new_addr;
 	uint64_t at;
 };
-/* *ret_addr is where the memory lies then. */
+/*
+ * *ret_addr is where the memory lies then; it stays as it was on an error. Lengths are rounded up to
+ * pages.
+ *  -SEAM_EINVAL  @old_addr or @new_addr is not page aligned, no new length, flags that do not go
+ *		  together, source and target overlap, or memory that cannot be cut
+ *  -SEAM_EFAULT  no memory at @old_addr, or the range has not one area alone
+ *  -SEAM_ENOMEM  no room and it may not move, a limit, memory cannot be charged
+ *  -SEAM_EAGAIN  more locked memory than RLIMIT_MEMLOCK
+ *  -SEAM_EPERM   sealed memory
+ * Source: 6.18 mm/mremap.c do_mremap.
+ */
 int seam_space_mremap(struct seam_space *space, const struct seam_mremap *args, uint64_t *ret_addr);
 
-/* @advice: SEAM_MADV_*. The range is advised past holes, which then give -SEAM_ENOMEM. */
+/*
+ * @advice: SEAM_MADV_*. Those that say nothing of areas change nothing.
+ *  -SEAM_EINVAL  @addr is not page aligned, the range wraps, no such advice, or not for such memory
+ *  -SEAM_ENOMEM  a hole; what lies behind it is advised all the same
+ *  -SEAM_EAGAIN  a cut at the area limit
+ *  -SEAM_EFAULT  populating memory that allows no access
+ *  -SEAM_EACCES  SEAM_MADV_REMOVE of memory that is not shared and writable
+ *  -SEAM_EPERM   sealed memory that would be discarded
+ * Source: 6.18 mm/madvise.c do_madvise.
+ */
 int seam_space_madvise(struct seam_space *space, uint64_t addr, uint64_t len, int advice);
 
 /*
  * mlock, and mlock2 with @flags SEAM_MLOCK_ONFAULT. What is locked is faulted in, as far as it goes.
+ * Ranges are widened to pages.
+ *  -SEAM_EINVAL  another flag, or the range wraps
+ *  -SEAM_ENOMEM  a hole, over RLIMIT_MEMLOCK, a cut at the area limit, or no access to the memory
+ *  -SEAM_EPERM   RLIMIT_MEMLOCK is 0 and the caller may not
+ * Source: 6.18 mm/mlock.c do_mlock.
  */
 int seam_space_mlock(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t flags);
 int seam_space_munlock(struct seam_space *space, uint64_t addr, uint64_t len);
-/* @flags: SEAM_MCL_*. O(areas). */
+/*
+ * @flags: SEAM_MCL_*. O(areas).
+ *  -SEAM_EINVAL  no flag, another one, or SEAM_MCL_ONFAULT alone
+ *  -SEAM_ENOMEM  over RLIMIT_MEMLOCK
+ *  -SEAM_EPERM   as mlock
+ */
 int seam_space_mlockall(struct seam_space *space, uint32_t flags);
 int seam_space_munlockall(struct seam_space *space);
 
-/* @flags: must be 0. */
+/*
+ * The range can be changed no more.
+ *  -SEAM_EINVAL  @flags is not 0, @addr is not page aligned, or the range wraps
+ *  -SEAM_ENOMEM  a hole (nothing is sealed), or a cut at the area limit
+ * Source: 6.18 mm/mseal.c do_mseal.
+ */
 int seam_space_mseal(struct seam_space *space, uint64_t addr, uint64_t len, uint64_t flags);
 
 /* Always 0 (or -SEAM_EALLOC); *ret_brk is the break afterwards, as the system call returns it. */
@@ -168,10 +232,26 @@ int seam_space_brk(struct seam_space *space, uint64_t addr, uint64_t *ret_brk);
 int seam_space_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write,
 		     uint64_t *ret_done);
 
-/* Makes the stack area as exec leaves it: the policy's stack flags, faulted. */
+/*
+ * Makes the stack area as exec leaves it: the policy's stack flags, faulted.
+ *  -SEAM_EINVAL  not page aligned, empty, beyond user space
+ *  -SEAM_EEXIST  there is memory
+ *  -SEAM_ENOMEM  it cannot be charged
+ */
 int seam_space_stack(struct seam_space *space, uint64_t start, uint64_t len);
 
-/* Memory policy (@numa: by value, 0 default), userfaultfd and anonymous name of a range. */
+/*
+ * Memory policy (@numa: by value, 0 default), userfaultfd and anonymous name of a range.
+ *  -SEAM_EINVAL  @addr is not page aligned, the range wraps; uffd: none of @flags, or memory that
+ *		  cannot be watched
+ *  -SEAM_ENOMEM  a cut at the area limit; names: a hole, which is passed over
+ *  -SEAM_EAGAIN  names: a cut at the area limit
+ *  -SEAM_EFAULT  mbind: a hole
+ *  -SEAM_EBUSY   uffd: another context watches it
+ *  -SEAM_EPERM   uffd: memory that may not be written
+ *  -SEAM_EBADF   names: memory of a file
+ * Source: 6.18 mm/mempolicy.c do_mbind, mm/userfaultfd.c, mm/madvise.c madvise_set_anon_name.
+ */
 int seam_space_mbind(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t numa);
 int seam_space_uffd_register(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t uffd,
 			     uint64_t flags);
