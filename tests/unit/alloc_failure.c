@@ -3,6 +3,7 @@
  * Every allocation of every call fails once: the call then gives -SEAM_EALLOC and the space is as it
  * was, to the last counter; done again with memory it works.
  */
+#include "lib/calls.h"
 #include "tests/unit/space.h"
 
 struct allocator {
@@ -214,6 +215,21 @@ static int call_memory_merge(struct seam_space *space)
 	return seam_space_set_memory_merge(space, 1);
 }
 
+static int call_munlockall(struct seam_space *space)
+{
+	return seam_space_munlockall(space);
+}
+
+static int call_uffd_unregister(struct seam_space *space)
+{
+	return seam_space_uffd_unregister(space, AT(5601), PAGE);
+}
+
+static int call_set_tag(struct seam_space *space)
+{
+	return seam_space_set_tag(space, AT(111), PAGE, 7);
+}
+
 static int call_adopt(struct seam_space *space)
 {
 	struct seam_area area = {
@@ -252,42 +268,50 @@ static int call_snapshot(struct seam_space *space)
 	return err;
 }
 
+/* A member of the table of calls, by its place there; what is no call of a kernel has none. */
+#define MEMBER(call) (1 + offsetof(struct seam_calls, call) / sizeof(void (*)(void)))
+#define NR_MEMBERS (sizeof(struct seam_calls) / sizeof(void (*)(void)))
+
 static const struct {
 	const char *name;
+	size_t member;
 	int (*call)(struct seam_space *space);
 	bool frugal; /* it may need no memory at all: one area more finds room in its node */
 } calls[] = {
-	{ "mmap", call_mmap },
-	{ "mmap over many", call_mmap_over },
-	{ "mmap of a file", call_mmap_file },
-	{ "mmap, shared", call_mmap_shared },
-	{ "munmap", call_munmap },
-	{ "munmap of a middle", call_munmap_middle },
-	{ "mprotect", call_mprotect },
-	{ "mprotect of several", call_mprotect_file },
-	{ "mremap, growing", call_mremap_grow },
-	{ "mremap, moving", call_mremap_move },
-	{ "mremap DONTUNMAP", call_mremap_dontunmap, true },
-	{ "mremap, shrinking", call_mremap_shrink },
-	{ "madvise", call_madvise },
-	{ "madvise GUARD_INSTALL", call_guard },
-	{ "mlock", call_mlock },
-	{ "mlockall", call_mlockall },
-	{ "munlock", call_munlock },
-	{ "mseal", call_mseal },
-	{ "brk", call_brk, true },
-	{ "touch", call_touch },
-	{ "stack growth", call_grow },
-	{ "stack", call_stack },
-	{ "mbind", call_mbind },
-	{ "uffd_register", call_uffd },
-	{ "set_name", call_set_name },
-	{ "remap_file_pages", call_remap_file_pages },
-	{ "memory_merge", call_memory_merge },
-	{ "adopt", call_adopt },
-	{ "forget", call_forget },
-	{ "fork", call_fork },
-	{ "snapshot", call_snapshot },
+	{ "mmap", MEMBER(mmap), call_mmap },
+	{ "mmap over many", MEMBER(mmap), call_mmap_over },
+	{ "mmap of a file", MEMBER(mmap), call_mmap_file },
+	{ "mmap, shared", MEMBER(mmap), call_mmap_shared },
+	{ "munmap", MEMBER(munmap), call_munmap },
+	{ "munmap of a middle", MEMBER(munmap), call_munmap_middle },
+	{ "mprotect", MEMBER(mprotect), call_mprotect },
+	{ "mprotect of several", MEMBER(mprotect), call_mprotect_file },
+	{ "mremap, growing", MEMBER(mremap), call_mremap_grow },
+	{ "mremap, moving", MEMBER(mremap), call_mremap_move },
+	{ "mremap DONTUNMAP", MEMBER(mremap), call_mremap_dontunmap, true },
+	{ "mremap, shrinking", MEMBER(mremap), call_mremap_shrink },
+	{ "madvise", MEMBER(madvise), call_madvise },
+	{ "madvise GUARD_INSTALL", MEMBER(madvise), call_guard },
+	{ "mlock", MEMBER(mlock), call_mlock },
+	{ "mlockall", MEMBER(mlockall), call_mlockall },
+	{ "munlock", MEMBER(munlock), call_munlock },
+	{ "munlockall", MEMBER(munlockall), call_munlockall },
+	{ "mseal", MEMBER(mseal), call_mseal },
+	{ "brk", MEMBER(brk), call_brk, true },
+	{ "touch", MEMBER(touch), call_touch },
+	{ "stack growth", MEMBER(touch), call_grow },
+	{ "stack", MEMBER(stack), call_stack },
+	{ "mbind", MEMBER(mbind), call_mbind },
+	{ "uffd_register", MEMBER(uffd_register), call_uffd },
+	{ "uffd_unregister", MEMBER(uffd_unregister), call_uffd_unregister },
+	{ "set_name", MEMBER(set_name), call_set_name },
+	{ "set_tag", MEMBER(set_tag), call_set_tag },
+	{ "remap_file_pages", MEMBER(remap_file_pages), call_remap_file_pages },
+	{ "memory_merge", MEMBER(memory_merge), call_memory_merge },
+	{ "fork", MEMBER(fork), call_fork },
+	{ "adopt", 0, call_adopt },
+	{ "forget", 0, call_forget },
+	{ "snapshot", 0, call_snapshot },
 };
 
 /* A space that @extra areas bring to where its tables have to grow; NULL when it was refused memory. */
@@ -317,6 +341,8 @@ static struct seam_space *prepared(struct allocator *a, unsigned int extra, uint
 		/* sets that nothing else has */
 		seam_space_mbind(space, AT(page), PAGE, 100 + i);
 	}
+	map(space, 5600, 3, RW, 0);
+	seam_space_uffd_register(space, AT(5600), 3 * PAGE, 4, SEAM_VM_UFFD_MISSING);
 	/* mapped anew, it is a set without NORESERVE */
 	map(space, 5500, 4, RW, SEAM_MAP_SHARED | SEAM_MAP_ANONYMOUS | SEAM_MAP_NORESERVE);
 	return space;
@@ -379,6 +405,18 @@ static void all_calls(void)
 	}
 }
 
+/* Every call that a kernel of the table has is among them. */
+static void whole_table(void)
+{
+	for (size_t member = 1; member <= NR_MEMBERS; member++) {
+		bool tried = false;
+
+		for (unsigned int which = 0; which < sizeof(calls) / sizeof(calls[0]); which++)
+			tried |= calls[which].member == member;
+		ok(tried, "call %zu of the table of calls is tried", member);
+	}
+}
+
 static void creation(uint32_t flags)
 {
 	bool good = true;
@@ -408,5 +446,6 @@ int main(void)
 	creation(SEAM_SPACE_COUNT_STEPS);
 	creation(SEAM_SPACE_READERS);
 	all_calls();
+	whole_table();
 	return tap_done();
 }
