@@ -89,7 +89,7 @@ def room_for_moving():
                    'mremap 10000000000 1000 1000 3 10000008000\n' for limit in range(first, first + 5))
 
 
-# what no system call shows, or not every kernel has: tests/policy/living.c and the unit tests show it
+# what no system call shows, or not every kernel has: tests/unit/vectors.c does
 NOT_SHOWN = {'area_tree': 'steps alone', 'above4g': 'address space cannot be used up here',
              'brk_own': "what lies below the heap is seam's own", 'name': 'names are not configured'}
 
