@@ -275,10 +275,12 @@ for options in ([], ['--print']):
     ok((seen.returncode, seen.stdout) == (7, 'out\n') and replay()['trace'].get('complete'),
        f'standard error is a closed pipe {" ".join(options)}', seen)
 for limit in ('-n 10', '-s 100', '-v 30000', '-l 0', '-c 0'):
+    if run('sh', '-c', f'ulimit {limit}; exec "{SEAM}" --version').returncode:
+        skip(f'ulimit {limit}', 'seam itself does not start so, with a sanitizer say')
+        continue
     seen = run('sh', '-c', f'ulimit {limit}; exec "{SEAM}" record -o {DATA} -- sh -c "/bin/echo hi; exit 4"')
-    ok((seen.returncode, seen.stdout) == (4, 'hi\n') or 'sanitizer' in seen.stderr.lower(), f'ulimit {limit}', seen)
-    if seen.returncode == 4:
-        as_it_was(f'ulimit {limit}')
+    ok((seen.returncode, seen.stdout) == (4, 'hi\n'), f'ulimit {limit}', seen)
+    as_it_was(f'ulimit {limit}')
 
 
 # Signals to the recorder, which a test that runs in the background would ignore
