@@ -96,7 +96,7 @@ static bool set_flags(pid_t tid, uint64_t args, uint64_t flags)
 
 void rec_hide_untraced(struct rec *rec, struct rec_task *task, const struct rec_call *call)
 {
-	if (!(call->clone_flags & CLONE_UNTRACED))
+	if (!(call->clone_flags & CLONE_UNTRACED) || rec->detaching)
 		return;
 	if (!set_flags(task->tid, call->clone_args,
 		       call->clone_flags & ~(uint64_t)CLONE_UNTRACED)) {

@@ -76,13 +76,14 @@ def attached(options, rng):
     wait_until(lambda: 'begun' in out())
     seam = subprocess.Popen([SEAM, 'record', '-o', DATA, '--yes', *options, '-p', str(subject.pid)],
                             stderr=subprocess.DEVNULL)
-    if rng.random() > 0.2:
+    early = rng.random() < 0.2
+    if not early:
         wait_until(lambda: is_traced(subject.pid) or seam.poll() is not None)
-    ran_s = rng.random() * 0.5 * LOOP_MS / 1000
+    ran_s = rng.random() * 0.7 * LOOP_MS / 1000
     kill_after(seam, ran_s)
     if subject.wait(timeout=60) != 11:
         return [os.getpid()], 0  # which lives: bad
-    return [], 0
+    return [], 0 if early else ran_s
 
 
 def try_all(name, run, options, survives):
