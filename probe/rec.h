@@ -168,6 +168,7 @@ struct rec {
 	struct iter *iter;	 /* attached: the kernel's own areas; NULL: not to be had */
 	struct side *side;	 /* NULL: it does not open here */
 	bool has_reports;	 /* it is open, and all tasks are reported on */
+	uint64_t reports_ns;	 /* since when */
 	struct intern files;	 /* their numbers, without a writer */
 };
 

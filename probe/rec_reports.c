@@ -10,9 +10,11 @@
 #include "probe/rec.h"
 #include "probe/rec_side.h"
 
-static bool is_explained(const struct rec_task *task, const struct side_map *map)
+static bool is_explained(const struct rec *rec, const struct rec_task *task,
+			 const struct side_map *map)
 {
 	return task->in_exec || map->time_ns <= task->space->born_ns ||
+	       map->time_ns <= rec->reports_ns ||
 	       (task->in_call && !task->pending.exit_unseen &&
 		map->time_ns >= task->pending.entry_ns);
 }
@@ -52,14 +54,33 @@ static void write_unexplained(struct rec *rec, const struct rec_task *task,
 		rec_write_change(rec, task, NULL);
 }
 
-/* Those that there are by now have no reports, nor will their children that are not told yet. */
+/* The only area that ends there, but for a stack that the program itself has cut. */
+static void ask_stack(const struct rec_task *task)
+{
+	struct rec_space *space = task->space;
+	int fd = rec_maps_fd(task);
+	struct procmap_area area;
+
+	if (fd >= 0 && space->stack_end && procmap_find(fd, space->stack_end - 1, &area) == 1 &&
+	    area.end == space->stack_end && area.start < space->grown_to)
+		space->grown_to = area.start;
+}
+
+/*
+ * Those that there are by now have no reports, nor will their children that are not told yet. What was
+ * reported of the first one already is about calls that have been written by now, or about the one
+ * that has just ended; the stacks are asked a last time.
+ */
 static void begin_reports(struct rec *rec)
 {
+	rec->reports_ns = clock_ns();
 	for (unsigned int i = 0; i < REC_CHAINS; i++)
 		for (struct rec_task *task = rec->chains[i]; task; task = task->next) {
 			task->bears_unreported = true;
 			if (task->tid != rec->launch.pid)
 				side_add(rec->side, task->tid);
+			if (task->space)
+				ask_stack(task);
 		}
 	rec->has_reports = true;
 }
@@ -81,25 +102,13 @@ void rec_take_reports(struct rec *rec)
 	while (side_next(rec->side, &map)) {
 		struct rec_task *task = rec_find_task(rec, map.tid);
 
-		if (!task || !task->space || is_explained(task, &map))
+		if (!task || !task->space || is_explained(rec, task, &map))
 			continue;
 		if (!is_growth(task->space, &map))
 			write_unexplained(rec, task, &map);
 		else if (map.start < task->space->grown_to)
 			task->space->grown_to = map.start;
 	}
-}
-
-/* The only area that ends there, but for a stack that the program itself has cut. */
-static void ask_stack(const struct rec_task *task)
-{
-	struct rec_space *space = task->space;
-	int fd = rec_maps_fd(task);
-	struct procmap_area area;
-
-	if (fd >= 0 && space->stack_end && procmap_find(fd, space->stack_end - 1, &area) == 1 &&
-	    area.end == space->stack_end && area.start < space->grown_to)
-		space->grown_to = area.start;
 }
 
 void rec_before_reports(struct rec *rec, const struct rec_task *task, const struct rec_call *call)

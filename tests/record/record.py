@@ -75,6 +75,14 @@ for role in ROLES:
            f'{role[0]} ({mode}): the closing line', seen.stderr)
         as_it_was(f'{role[0]} ({mode})')
 
+# A map that is read anew means that something was not explained
+DUMP = os.path.join(os.path.dirname(CUTS), '..', 'trace', 'trace-dump')
+if os.path.exists(DUMP):
+    for role in (('threads', '300'), ('spawns', '2'), ('limit',)):
+        record(SUBJECT, *role)
+        changes = re.findall(r'^(?:change|lost) .*$', run(DUMP, DATA).stdout, re.M)
+        ok(not changes, f'{role[0]}: all is explained by calls', len(changes), changes[:3])
+
 # Calls that need no stop at their exit
 seen = record(SUBJECT, 'unmaps', '20', options=['--print'])
 results = [int(n) for n in re.findall(r'^munmap (-?\d+)$', seen.stdout, re.M)]
@@ -138,7 +146,6 @@ ok(other and len(other) < len(mine), 'and others when a rule is off', len(other)
 
 # Descriptions
 record(SUBJECT, 'descriptions')
-DUMP = os.path.join(os.path.dirname(CUTS), '..', 'trace', 'trace-dump')
 dumped = re.findall(r'file=\d+:(\d+):\w+:/tmp/seam-files', run(DUMP, DATA).stdout) if os.path.exists(DUMP) else []
 if '"descriptions": true' not in record(SUBJECT, 'descriptions', options=['--json']).stderr:
     skip('open file descriptions', 'pidfd_getfd or kcmp is not allowed here')
