@@ -141,14 +141,14 @@ static void touch(struct seam_space *space, const struct op *op, const uint64_t 
 		*ret_outcome = *real;
 }
 
-/* A key must be allocated before any memory is looked at (6.18 mm/mprotect.c do_mprotect_pkey). */
+/* A key that is not allocated is refused where one that cannot be is (6.18 do_mprotect_pkey). */
 static int64_t protect_with_key(struct seam_space *space, const struct model_files *files,
 				const uint64_t *a)
 {
 	int key = (int)a[3];
 
-	if (key != -1 && a[1] && (key < 0 || key > 15 || !(files->pkeys >> key & 1)))
-		return -SEAM_EINVAL;
+	if (key != -1 && (key < 0 || key > 15 || !(files->pkeys >> key & 1)))
+		key = -2;
 	return seam_space_mprotect(space, a[0], a[1], (uint32_t)a[2], key);
 }
 
@@ -186,7 +186,7 @@ static int segment_place(const struct seam_space *space, const uint64_t *a, uint
 		return -SEAM_EINVAL;
 	if (!addr && flags & SHM_REMAP)
 		return -SEAM_EINVAL;
-	if (addr && !(flags & SHM_REMAP) && !range_free(space, addr, a[3]))
+	if (addr && !(flags & SHM_REMAP) && (addr + a[3] < addr || !range_free(space, addr, a[3])))
 		return -SEAM_EINVAL;
 	*ret_addr = addr;
 	return 0;
