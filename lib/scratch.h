@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lib/scratch.h - what a call works with while it runs. A space has one writer and one call at a
- * time, so this lies beside the space and not on the stack, of which no call takes more than 1 KiB
+ * time, so this lies beside the space and not on the stack, of which calls are to take little
  * (tests/single). What it holds is not known when a call begins, and of no use when it has ended.
  */
 #ifndef LIB_SCRATCH_H

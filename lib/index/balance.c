@@ -12,6 +12,8 @@ static void move_upper(struct index *index, struct leaf *to, struct leaf *from, 
 {
 	unsigned int nr = from->node.nr - slot, at = to->node.nr;
 
+	node_touch(index, &to->node);
+	node_touch(index, &from->node);
 	leaf_make_room(index, to, at, 0, nr);
 	leaf_move_areas(index, to, at, from, slot, nr);
 }
@@ -30,6 +32,8 @@ static noinline_for_stack bool spill(struct index *index, struct leaf *leaf)
 		if (leaf_reaches(prev, leaf_start(leaf, nr - 1))) {
 			unsigned int at = prev->node.nr;
 
+			node_touch(index, &prev->node);
+			node_touch(index, &leaf->node);
 			leaf_make_room(index, prev, at, 0, nr);
 			leaf_move_areas(index, prev, at, leaf, 0, nr);
 			node_refresh(index, &leaf->node);
@@ -40,6 +44,8 @@ static noinline_for_stack bool spill(struct index *index, struct leaf *leaf)
 	if (next && next->node.nr < SPILL_BELOW) {
 		nr = (LEAF_SLOTS - next->node.nr) / 2u;
 		if (leaf_reaches(next, leaf_start(leaf, leaf->node.nr - nr))) {
+			node_touch(index, &next->node);
+			node_touch(index, &leaf->node);
 			leaf_make_room(index, next, 0, 0, nr);
 			leaf_move_areas(index, next, 0, leaf, leaf->node.nr - nr, nr);
 			node_refresh(index, &leaf->node);

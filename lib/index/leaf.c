@@ -46,12 +46,11 @@ void leaf_drop(struct index *index, struct leaf *leaf)
 	history_retire(index, POOL_LEAF, leaf);
 }
 
-void leaf_rebase(struct index *index, struct leaf *leaf, uint64_t base)
+void leaf_rebase(struct leaf *leaf, uint64_t base)
 {
 	uint32_t by = (uint32_t)(leaf->base - base);
 	unsigned int nr = leaf->node.nr;
 
-	node_touch(index, &leaf->node);
 	for (unsigned int i = 0; i < nr; i++)
 		WRITE_ONCE(leaf->start[i], leaf->start[i] + by);
 	for (unsigned int i = 0; i + 1 < nr; i++)
@@ -96,9 +95,8 @@ void leaf_write(struct index *index, struct leaf *leaf, unsigned int slot, const
 {
 	uint64_t start = area->start >> index->page_shift, end = area->end >> index->page_shift;
 
-	node_touch(index, &leaf->node);
 	if (start < leaf->base)
-		leaf_rebase(index, leaf, start);
+		leaf_rebase(leaf, start);
 	WRITE_ONCE(leaf->start[slot], (uint32_t)(start - leaf->base));
 	WRITE_ONCE(leaf->end[slot], leaf_relative_end(end, leaf->base));
 	if (slot + 1u == leaf->node.nr)
@@ -168,7 +166,6 @@ void leaf_make_room(struct index *index, struct leaf *leaf, unsigned int slot, u
 	unsigned int behind = slot + nr_old, rest = leaf->node.nr - behind,
 		     after = slot + nr + rest;
 
-	node_touch(index, &leaf->node);
 	if (!rest && !nr && after)
 		WRITE_ONCE(leaf->last_end, leaf->base + leaf->end[after - 1]);
 	if (nr != nr_old) {
@@ -218,11 +215,10 @@ void leaf_move_areas(struct index *index, struct leaf *to, unsigned int to_slot,
 {
 	uint64_t start = leaf_start(from, slot);
 
-	node_touch(index, &to->node);
 	if (to->node.nr == nr)
 		WRITE_ONCE(to->base, start);
 	else if (start < to->base)
-		leaf_rebase(index, to, start);
+		leaf_rebase(to, start);
 	if (!to->pgoff && !from->pgoff && !to->tag && !from->tag) {
 		copy_plainly(to, to_slot, from, slot, nr);
 	} else {
@@ -246,8 +242,9 @@ void leaf_replace(struct index *index, struct leaf *leaf, unsigned int slot, uns
 	uint32_t lost = gap_among(leaf, below, slot + nr_old);
 	bool edge = !slot || slot + nr_old == leaf->node.nr;
 
+	node_touch(index, &leaf->node);
 	if (nr && areas->start >> index->page_shift < leaf->base)
-		leaf_rebase(index, leaf, areas->start >> index->page_shift);
+		leaf_rebase(leaf, areas->start >> index->page_shift);
 	leaf_make_room(index, leaf, slot, nr_old, nr);
 	for (unsigned int i = 0; i < nr; i++)
 		leaf_write(index, leaf, slot + i, &areas[i]);

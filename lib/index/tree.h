@@ -105,8 +105,10 @@ struct leaf *leaf_new(struct index *index, struct leaf *prev, struct leaf *next)
 void leaf_drop(struct index *index, struct leaf *leaf);
 /* The pages from the leaf's first start, or @start if lower, to its last start, or @start, fit. */
 bool leaf_reaches(const struct leaf *leaf, uint64_t start);
+/* These four are of leaves that were touched. */
+
 /* Moves the base down to @base; the caller knows that all starts stay within reach. */
-void leaf_rebase(struct index *index, struct leaf *leaf, uint64_t base);
+void leaf_rebase(struct leaf *leaf, uint64_t base);
 /* The slot becomes @area, whose range lies within the leaf's reach. */
 void leaf_write(struct index *index, struct leaf *leaf, unsigned int slot, const struct area *area);
 /*
