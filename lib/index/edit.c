@@ -97,8 +97,9 @@ static inline void prefetch_neighbours(const struct cursor *cursor)
 {
 	const struct leaf *leaf = cursor->node;
 
-	__builtin_prefetch(&leaf->prev->node.nr);
-	__builtin_prefetch(&leaf->next->node.nr);
+	/* there may be none: then no address of one is worked out */
+	__builtin_prefetch((const void *)((uintptr_t)leaf->prev + offsetof(struct leaf, node.nr)));
+	__builtin_prefetch((const void *)((uintptr_t)leaf->next + offsetof(struct leaf, node.nr)));
 }
 
 static noinline_for_stack bool replace_within(struct index *index, struct cursor *cursor,
