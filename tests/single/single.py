@@ -16,8 +16,8 @@ from tap import done, ok, skip  # noqa: E402
 SOURCE, HEADERS = map(os.path.realpath, sys.argv[1:3])
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), '../..'))
 FREE = ['-std=gnu11', '-ffreestanding', '-nostdlib', '-fno-stack-protector', '-fno-asynchronous-unwind-tables',
-        '-DSEAM_FREESTANDING', '-Wall', '-Wextra', '-Wvla', '-Walloca', '-Wno-unused-parameter', '-Wno-missing-field-initializers', '-Werror',
-        '-I' + HEADERS]
+        '-DSEAM_FREESTANDING', '-Wall', '-Wextra', '-Wvla', '-Walloca', '-Wno-unused-parameter',
+        '-Wno-missing-field-initializers', '-Werror', '-I' + HEADERS]
 MEM = {'memcpy', 'memmove', 'memset', 'memcmp'}
 SIZES = {'linux_6_18': 64 << 10, 'plain': 44 << 10}  # code and constants, -Os
 # What a program's static link takes of plain alone: what it calls, what then goes in, and at most so much.
