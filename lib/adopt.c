@@ -70,6 +70,7 @@ static int adopt(struct seam_space *space, const struct seam_area *given)
 		.uffd = given->uffd,
 		.name = given->name,
 		.traits = given->traits,
+		.moved_pages = given->moved_pages,
 	};
 	struct area area = {
 		.start = given->start,

@@ -84,6 +84,7 @@ static inline void area_show(const struct seam_space *space, const struct area *
 		.uffd = attr->uffd,
 		.name = attr->name,
 		.traits = attr->traits,
+		.moved_pages = attr->moved_pages,
 	};
 }
 void area_export(const struct seam_space *space, const struct area *area,

@@ -14,6 +14,7 @@ static uint32_t attr_hash(const struct attr *attr)
 
 	h ^= (attr->numa ^ ((uint64_t)attr->uffd << 32)) * UINT64_C(0xc4ceb9fe1a85ec53);
 	h ^= (attr->name ^ ((uint64_t)attr->traits << 32)) * UINT64_C(0xbf58476d1ce4e5b9);
+	h ^= attr->moved_pages * UINT64_C(0xd1342543de82ef95);
 	h = (h ^ (h >> 32)) * UINT64_C(0x9e3779b97f4a7c15);
 	return (uint32_t)(h >> 32);
 }
@@ -21,7 +22,8 @@ static uint32_t attr_hash(const struct attr *attr)
 static bool attr_equal(const struct attr *a, const struct attr *b)
 {
 	return a->flags == b->flags && a->file == b->file && a->numa == b->numa &&
-	       a->uffd == b->uffd && a->name == b->name && a->traits == b->traits;
+	       a->uffd == b->uffd && a->name == b->name && a->traits == b->traits &&
+	       a->moved_pages == b->moved_pages;
 }
 
 static void list_idle(struct attrs *attrs, uint32_t id)
@@ -76,6 +78,7 @@ static void write_attr(struct attr *to, const struct attr *from)
 	WRITE_ONCE(to->uffd, from->uffd);
 	WRITE_ONCE(to->name, from->name);
 	WRITE_ONCE(to->traits, from->traits);
+	WRITE_ONCE(to->moved_pages, from->moved_pages);
 }
 
 uint32_t attr_intern(struct attrs *attrs, const struct seam_alloc *alloc, const struct attr *attr)

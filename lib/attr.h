@@ -20,6 +20,7 @@ struct attr {
 	uint64_t flags;
 	uint64_t file;
 	uint32_t numa, uffd, name, traits;
+	uint64_t moved_pages;
 };
 
 /* Flags that come and go together: what userfaultfd is told of, and what is locked. */

@@ -63,7 +63,10 @@ static uint32_t flag_causes(uint64_t differ)
 	return causes;
 }
 
-/* Offsets are numbers of one file, or of anonymous memory: said only where both have the same. */
+/*
+ * Offsets are numbers of one file, or of anonymous memory: said only where both have the same.
+ * Private memory of files has both from 7.3 on (7.3 mm/vma.c needs_adjacent_anon_pgoff).
+ */
 static uint32_t file_causes(const struct seam_policy *policy, unsigned int page_shift,
 			    const struct seam_area *left, const struct seam_area *right)
 {
@@ -74,6 +77,8 @@ static uint32_t file_causes(const struct seam_policy *policy, unsigned int page_
 	if (policy->rule[SEAM_RULE_offset] < wanted)
 		return 0;
 	if (left->pgoff + ((left->end - left->start) >> page_shift) != right->pgoff)
+		return SEAM_CAUSE(offset);
+	if (policy->rule[SEAM_RULE_moved_files] && left->moved_pages != right->moved_pages)
 		return SEAM_CAUSE(offset);
 	return 0;
 }

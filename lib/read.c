@@ -43,6 +43,7 @@ static void read_attr(const struct attrs *attrs, uint32_t id, struct seam_area *
 	area->uffd = READ_ONCE(attr->uffd);
 	area->name = READ_ONCE(attr->name);
 	area->traits = READ_ONCE(attr->traits);
+	area->moved_pages = READ_ONCE(attr->moved_pages);
 }
 
 /* False: a number stands for something else by now. */

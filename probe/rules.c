@@ -120,11 +120,16 @@ static int memory_file(void)
 	return fd;
 }
 
+static void map_private(unsigned int page, int fd, unsigned int offset_pages, int prot)
+{
+	if (mmap(at(page), PAGE, prot, MAP_PRIVATE | MAP_FIXED, fd, (off_t)(offset_pages * PAGE)) ==
+	    MAP_FAILED)
+		give_up();
+}
+
 static void map_file(unsigned int page, int fd, unsigned int offset_pages)
 {
-	if (mmap(at(page), PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd,
-		 (off_t)(offset_pages * PAGE)) == MAP_FAILED)
-		give_up();
+	map_private(page, fd, offset_pages, PROT_READ);
 }
 
 /* Two touched pages with a page between them: their anon_vmas differ. */
@@ -214,6 +219,23 @@ static int probe_offset(void)
 	return areas(0, 2) == 2 ? 2 : 1;
 }
 
+/*
+ * The page below one that was moved gets that one's anon_vma when it is touched, if the numbers allow
+ * it, and then joins it.
+ */
+static int probe_moved_files(void)
+{
+	int fd = memory_file();
+
+	map_private(0, fd, 1, RW);
+	touch(0);
+	move(0, 1, 9, 0);
+	map_private(8, fd, 0, PROT_WRITE);
+	touch(8);
+	protect(8, 1, RW);
+	return areas(8, 2) == 2;
+}
+
 /* One file opened twice. */
 static int probe_file(void)
 {
@@ -272,6 +294,18 @@ static int probe_uffd(void)
 	map(0, 2, RW);
 	watch(0, new_uffd());
 	watch(1, new_uffd());
+	return areas(0, 2) == 2;
+}
+
+static int probe_uffd_copy_apart(void)
+{
+	int uffd = new_uffd();
+
+	map(0, 1, RW);
+	map(8, 1, RW);
+	watch(0, uffd);
+	watch(8, uffd);
+	move(8, 1, 1, 0);
 	return areas(0, 2) == 2;
 }
 
@@ -348,6 +382,17 @@ static int probe_dontunmap_apart(void)
 	if (nr == 1)
 		return 0;
 	return nr == 2 ? 2 : 1;
+}
+
+/* What was moved after it was touched has other numbers than its place; it is touched no more. */
+static int probe_dontunmap_anew(void)
+{
+	map(0, 1, RW);
+	touch(0);
+	move(0, 1, 8, 0);
+	move(8, 1, 16, MREMAP_DONTUNMAP);
+	map(9, 1, RW);
+	return areas(8, 2) == 1;
 }
 
 static int probe_dontunmap_account(void)
@@ -456,6 +501,24 @@ static int probe_dontunmap(void)
 	return mremap(at(4), PAGE, PAGE, flags, at(6)) == MAP_FAILED ? 1 : 2;
 }
 
+/* Without a source, and with one that is shorter than what is to be moved. */
+static int probe_mremap_checks(void)
+{
+	const int flags = MREMAP_MAYMOVE | MREMAP_FIXED;
+
+	if (mremap(at(0), PAGE, PAGE, 0) != MAP_FAILED)
+		return 0;
+	if (mremap(at(0), PAGE, PAGE, flags, (char *)at(8) + 1) != MAP_FAILED)
+		give_up();
+	if (errno == EFAULT)
+		return 1;
+	map(0, 1, RW);
+	map(8, 4, RW);
+	if (mremap(at(0), 3 * PAGE, 4 * PAGE, flags, at(8)) != MAP_FAILED)
+		give_up();
+	return areas(8, 4) ? 3 : 2;
+}
+
 static int probe_mremap_many(void)
 {
 	map(0, 1, RW);
@@ -482,6 +545,27 @@ static int probe_advices(void)
 	return advice_known(2, SEAM_MADV_GUARD_INSTALL) ? 6 : 5;
 }
 
+static int probe_remove_writable(void)
+{
+	if (mmap(at(0), PAGE, PROT_READ, MAP_SHARED | MAP_FIXED, memory_file(), 0) == MAP_FAILED)
+		give_up();
+	return !advice_known(0, SEAM_MADV_REMOVE);
+}
+
+/* Areas of huge pages are of a special kind; a part of one cannot be taken out. */
+static int probe_dofork_special(void)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE;
+	void *p = mmap(NULL, HUGE_PAGE, RW, flags, -1, 0);
+	bool refused;
+
+	if (p == MAP_FAILED)
+		give_up();
+	refused = madvise(p, HUGE_PAGE, SEAM_MADV_DOFORK);
+	munmap(p, HUGE_PAGE);
+	return refused;
+}
+
 static int probe_mseal(void)
 {
 	return !syscall(SYS_mseal, at(0), 0, 0);
@@ -494,9 +578,11 @@ static const struct {
 	{ SEAM_RULE_anon_vma, probe_anon_vma },
 	{ SEAM_RULE_account, probe_account },
 	{ SEAM_RULE_offset, probe_offset },
+	{ SEAM_RULE_moved_files, probe_moved_files },
 	{ SEAM_RULE_file, probe_file },
 	{ SEAM_RULE_numa, probe_numa },
 	{ SEAM_RULE_uffd, probe_uffd },
+	{ SEAM_RULE_uffd_copy_apart, probe_uffd_copy_apart },
 	{ SEAM_RULE_uffd_wp_stays, probe_uffd_wp_stays },
 	{ SEAM_RULE_name, probe_name },
 	{ SEAM_RULE_close, probe_close },
@@ -504,6 +590,7 @@ static const struct {
 	{ SEAM_RULE_fill_right, probe_fill_right },
 	{ SEAM_RULE_grow_join, probe_grow_join },
 	{ SEAM_RULE_dontunmap_apart, probe_dontunmap_apart },
+	{ SEAM_RULE_dontunmap_anew, probe_dontunmap_anew },
 	{ SEAM_RULE_dontunmap_account, probe_dontunmap_account },
 	{ SEAM_RULE_clear_first, probe_clear_first },
 	{ SEAM_RULE_stack_nh, probe_stack_nh },
@@ -511,8 +598,11 @@ static const struct {
 	{ SEAM_RULE_huge_hint, probe_huge_hint },
 	{ SEAM_RULE_droppable, probe_droppable },
 	{ SEAM_RULE_dontunmap, probe_dontunmap },
+	{ SEAM_RULE_mremap_checks, probe_mremap_checks },
 	{ SEAM_RULE_mremap_many, probe_mremap_many },
 	{ SEAM_RULE_advices, probe_advices },
+	{ SEAM_RULE_remove_writable, probe_remove_writable },
+	{ SEAM_RULE_dofork_special, probe_dofork_special },
 	{ SEAM_RULE_mseal, probe_mseal },
 	/* the last: it changes how its process maps */
 	{ SEAM_RULE_ksm, probe_ksm },

@@ -85,6 +85,11 @@ struct seam_area {
 	uint32_t uffd;	     /* userfaultfd context */
 	uint32_t name;	     /* PR_SET_VMA_ANON_NAME, by text */
 	uint32_t traits;     /* SEAM_TRAIT_* */
+	/*
+	 * Private memory of a file, moved after it was touched: by how many pages downward, modulo
+	 * 2^64 (kept where the policy has the rule moved_files); else 0.
+	 */
+	uint64_t moved_pages;
 };
 
 #ifdef __cplusplus

@@ -32,8 +32,11 @@ extern "C" {
 		   "2 but for unfaulted anonymous memory (6.7-)")                                  \
 	X(offset, "page offsets must continue; 1 files only, 2 anonymous memory too")              \
 	X(file, "the open file description is compared")                                           \
+	X(moved_files, "private memory of files continues only what lies as far from where it "    \
+		       "was touched (7.3-)")                                                       \
 	X(numa, "memory policies are compared by value")                                           \
 	X(uffd, "userfaultfd contexts are compared")                                               \
+	X(uffd_copy_apart, "what a userfaultfd watches joins nothing when mremap moves it (7.3-)") \
 	X(name, "anonymous names are compared by text")                                            \
 	X(close, "a close operation forbids: 1 every join, 2 only being removed by one (6.4-)")    \
 	X(special, "IO, DONTEXPAND, PFNMAP and MIXEDMAP areas never join")                         \
@@ -45,6 +48,7 @@ extern "C" {
 	X(dontunmap_apart,                                                                         \
 	  "mremap DONTUNMAP unlocks only what it copies; the copy does not join its "              \
 	  "source: 1 nor, beside it, anything (6.1.192), 2 but others (7.2-)")                     \
+	X(dontunmap_anew, "what DONTUNMAP leaves untouched is numbered by its place (7.2-)")       \
 	X(dontunmap_account, "what DONTUNMAP leaves loses VM_ACCOUNT (6.16)")                      \
 	X(dontunmap_marks,                                                                         \
 	  "DONTUNMAP out of the middle marks the area behind with VM_ACCOUNT (-5.14)")             \
@@ -67,13 +71,21 @@ extern "C" {
 	X(uffd_wp_stays, "registering anew without write protection: EBUSY (7.3-)")                \
 	X(onfault_access, "mlock2 ONFAULT fails where no access is allowed (-5.17)")               \
 	X(mremap_room, "mremap near the area limit: 1 FIXED and DONTUNMAP fail early (5.1-), "     \
-		       "2 every call that finds no four areas free (7.1-)")                        \
-	X(mremap_checks, "mremap: 1 there must be a source (5.16-), 2 all is checked before "      \
-			 "the target is cleared (6.17-)")                                          \
-	X(shrink_charge, "mremap that shrinks and moves is charged for what it gives up (6.15-)")  \
+		       "2 every call that finds no four areas free (7.1-), 3 five for DONTUNMAP "  \
+		       "(7.2.13-)")                                                                \
+	X(mremap_checks,                                                                           \
+	  "mremap: 1 there must be a source (5.16-), 2 the target's start and room "               \
+	  "for it are looked at first (6.15-), 3 all is before the target is "                     \
+	  "cleared (6.17-)")                                                                       \
+	X(shrink_charge,                                                                           \
+	  "mremap that shrinks and moves is charged for what it gives up (6.15-7.2)")              \
 	X(mremap_many, "mremap FIXED of the same size moves several areas (6.17-)")                \
 	X(advices, "advices of 4.14, and 1 of 5.4, 2 of 5.14, 3 of 5.18, 4 of 6.1, 5 guard "       \
 		   "markers (6.13), 6 in files too (6.15)")                                        \
+	X(remove_writable, "MADV_REMOVE takes memory that is writable only, not all that may be "  \
+			   "made so (-6.6)")                                                       \
+	X(dofork_special,                                                                          \
+	  "MADV_DOFORK is refused for every special kind, not for IO alone (7.0-)")                \
 	X(mseal, "memory can be sealed (6.10-)")                                                   \
 	X(area_tree, "areas are looked up in: 1 a list, an AVL tree above 32 (-2.4.9); 2 a "       \
 		     "red-black tree (-3.7); 3 one with gaps (-6.0); 4 a maple tree (6.1-)")       \

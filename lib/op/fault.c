@@ -15,6 +15,7 @@ static bool may_share(const struct seam_space *space, const struct area *left,
 	const struct attr *l = area_attr(space, left), *r = area_attr(space, right);
 
 	return left->end == right->start && l->numa == r->numa && l->file == r->file &&
+	       l->moved_pages == r->moved_pages &&
 	       !(join_flags(policy_of(space), l->flags, r->flags) & ~SEAM_VM_RWX) &&
 	       area_offset_at(space, left, left->end) == right->pgoff;
 }

@@ -75,6 +75,8 @@ void join_new_decide(struct seam_space *space, struct join_new *join)
 	join->joins_left = join->joins_right = false;
 	if (rule(space, SEAM_RULE_special) && area_flags(space, &join->area) & SEAM_VM_SPECIAL)
 		return;
+	if (join->alone)
+		return;
 	if (join->alone_beside && ((join->has_prev && is_source(join, &join->prev)) ||
 				   (join->has_next && is_source(join, &join->next))))
 		return;

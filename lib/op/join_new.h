@@ -21,6 +21,7 @@ struct join_new {
 	uint64_t prev_above; /* brk: what ends here or below is no neighbour */
 	uint64_t apart_from; /* nonzero: the area that starts here is not to be joined ... */
 	bool alone_beside;   /* ... nor is anything, where that one touches */
+	bool alone;	     /* nothing is */
 
 	bool sought; /* has_next, next_at: the first area that ends behind the range's start */
 
@@ -36,7 +37,7 @@ static inline void join_new_init(struct join_new *join, const struct area *area)
 {
 	join->area = *area;
 	join->left_only = join->right_first = join->extends = join->alone_beside = false;
-	join->sought = false;
+	join->alone = join->sought = false;
 	join->prev_above = join->apart_from = 0;
 }
 

@@ -96,7 +96,7 @@ static int advised_flags(const struct seam_space *space, const struct area *area
 		*flags |= SEAM_VM_DONTCOPY;
 		return 0;
 	case SEAM_MADV_DOFORK:
-		if (*flags & SEAM_VM_IO)
+		if (*flags & (rule(space, SEAM_RULE_dofork_special) ? SEAM_VM_SPECIAL : SEAM_VM_IO))
 			return -SEAM_EINVAL;
 		*flags &= ~SEAM_VM_DONTCOPY;
 		return 0;
@@ -188,6 +188,15 @@ static bool may_discard(const struct seam_space *space, const struct area *area,
 	return !(flags & refused);
 }
 
+/* The pages of shared memory. Once it had to be writable, later only such that may be made so. */
+static bool may_be_removed(const struct seam_space *space, uint64_t flags)
+{
+	uint64_t wanted = SEAM_VM_SHARED;
+
+	wanted |= rule(space, SEAM_RULE_remove_writable) ? SEAM_VM_WRITE : SEAM_VM_MAYWRITE;
+	return (flags & wanted) == wanted;
+}
+
 /* The advices that change pages, not areas: only whether they are allowed. */
 static int advise_pages(struct seam_space *space, struct cursor *cursor, uint64_t start, int advice)
 {
@@ -208,10 +217,7 @@ static int advise_pages(struct seam_space *space, struct cursor *cursor, uint64_
 	case SEAM_MADV_REMOVE:
 		if (flags & SEAM_VM_LOCKED || !area_attr(space, &area)->file)
 			return -SEAM_EINVAL;
-		return (flags & (SEAM_VM_SHARED | SEAM_VM_MAYWRITE)) ==
-				       (SEAM_VM_SHARED | SEAM_VM_MAYWRITE)
-			       ? 0
-			       : -SEAM_EACCES;
+		return may_be_removed(space, flags) ? 0 : -SEAM_EACCES;
 	case SEAM_MADV_GUARD_INSTALL:
 		return install_guard(space, cursor);
 	case SEAM_MADV_GUARD_REMOVE:

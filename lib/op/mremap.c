@@ -18,7 +18,8 @@
 #include "lib/steps/steps.h"
 
 #define CHECKS_SOURCE 1 /* there must be a source (5.16-) */
-#define CHECKS_ALL 2	/* everything is checked before anything is done (6.17-) */
+#define CHECKS_START 2	/* before that, where the target starts, and room for it (6.15-) */
+#define CHECKS_ALL 3	/* everything is checked before anything is done (6.17-) */
 
 #define NO_GROWTH (SEAM_VM_DONTEXPAND | SEAM_VM_PFNMAP)
 
@@ -51,6 +52,16 @@ static uint32_t known_flags(const struct seam_space *space)
 }
 
 /*
+ * Locked memory of which no page is to be locked any more becomes an area of its own first, by kernels
+ * that keep it apart from its copy.
+ */
+static bool is_cut_out_first(const struct seam_space *space, const struct remap *remap)
+{
+	return rule(space, SEAM_RULE_dontunmap_apart) && remap->flags & SEAM_MREMAP_DONTUNMAP &&
+	       area_flags(space, &remap->source) & SEAM_VM_LOCKED;
+}
+
+/*
  * A copy and what is cut around it may take several areas; rather than fail half way the call
  * does not begin. From 7.1 on the worst case is counted exactly, for every call.
  */
@@ -63,16 +74,26 @@ static bool has_room_early(const struct seam_space *space, const struct remap *r
 		return true;
 	case 1:
 		return !names_target(remap) || count + 5 < limit;
-	default:
+	case 2:
 		return count + 4 <= limit;
+	default:
+		return count + 4 + !!(remap->flags & SEAM_MREMAP_DONTUNMAP) <= limit;
 	}
 }
 
-static bool has_room_to_move(const struct seam_space *space)
+static bool has_room_to_move(const struct seam_space *space, const struct remap *remap)
 {
 	uint64_t count = index_count(&space->index), limit = space->limit[SEAM_LIMIT_AREAS];
 
-	return rule(space, SEAM_RULE_mremap_room) >= 2 ? count + 2 <= limit : count + 3 < limit;
+	switch (rule(space, SEAM_RULE_mremap_room)) {
+	case 0:
+	case 1:
+		return count + 3 < limit;
+	case 2:
+		return count + 2 <= limit;
+	default:
+		return count + 2 + is_cut_out_first(space, remap) <= limit;
+	}
 }
 
 /* What can be said of the arguments alone. */
@@ -97,9 +118,14 @@ static int check_arguments(const struct seam_space *space, const struct seam_mre
 	return 0;
 }
 
+static int check_target_start(const struct seam_space *space, const struct remap *remap)
+{
+	return remap->new_addr & (page_size(space) - 1) ? -SEAM_EINVAL : 0;
+}
+
 static int check_target(const struct seam_space *space, const struct remap *remap)
 {
-	if (remap->new_addr & (page_size(space) - 1))
+	if (check_target_start(space, remap))
 		return -SEAM_EINVAL;
 	if (remap->new_len > space->user_end || remap->new_addr > space->user_end - remap->new_len)
 		return -SEAM_EINVAL;
@@ -207,21 +233,56 @@ static bool is_anonymous(const struct seam_space *space, const struct area *area
 	return !area_attr(space, area)->file;
 }
 
-/* Memory that was never faulted is numbered anew, so that it fits where it comes to lie. */
+/* Another distance from where memory of a file was touched. */
+static noinline_for_stack int set_moved(struct seam_space *space, struct area *area, uint64_t pages)
+{
+	struct attr attr = *area_attr(space, area);
+
+	if (attr.moved_pages == pages)
+		return 0;
+	attr.moved_pages = pages;
+	area->attr = area_intern(space, &attr);
+	return area->attr ? 0 : -SEAM_EALLOC;
+}
+
+/*
+ * Memory that was never faulted is numbered anew, so that it fits where it comes to lie. Private
+ * memory of files has numbers of its own as well (7.3 copy_vma, anon_pgoff).
+ */
+static int number_copy(struct seam_space *space, const struct remap *remap, struct area *copy)
+{
+	uint64_t moved = 0;
+
+	copy->pgoff = area_offset_at(space, &remap->source, remap->addr);
+	if (is_anonymous(space, copy)) {
+		if (!copy->anon)
+			copy->pgoff = pages_of(space, remap->new_addr);
+		return 0;
+	}
+	if (!rule(space, SEAM_RULE_moved_files))
+		return 0;
+	if (copy->anon)
+		moved = area_attr(space, copy)->moved_pages + pages_of(space, remap->addr) -
+			pages_of(space, remap->new_addr);
+	return set_moved(space, copy, moved);
+}
+
 static noinline_for_stack int copy(struct seam_space *space, const struct remap *remap,
 				   struct cursor *ret_cursor)
 {
 	struct join_new *join = &scratch_of(space)->join;
+	int err;
 
 	join_new_init(join, &remap->source);
+	err = number_copy(space, remap, &join->area);
+	if (err)
+		return err;
 	join->area.start = remap->new_addr;
 	join->area.end = remap->new_addr + remap->new_len;
-	join->area.pgoff = area_offset_at(space, &remap->source, remap->addr);
-	if (is_anonymous(space, &remap->source) && !remap->source.anon)
-		join->area.pgoff = pages_of(space, remap->new_addr);
 	if (remap->flags & SEAM_MREMAP_DONTUNMAP && rule(space, SEAM_RULE_dontunmap_apart))
 		join->apart_from = remap->source.start;
 	join->alone_beside = rule(space, SEAM_RULE_dontunmap_apart) == 1;
+	join->alone = rule(space, SEAM_RULE_uffd_copy_apart) && area_attr(space, &join->area)->uffd;
 	join_new_decide(space, join);
 	return join_new_commit(space, join, ret_cursor);
 }
@@ -266,18 +327,14 @@ static noinline_for_stack int unlock_source(struct seam_space *space, const stru
 	uint64_t uncounted = rule(space, SEAM_RULE_dontunmap_locked) ? 0 : remap->new_len;
 	struct area area;
 	uint64_t flags;
-	int err = 0;
 
 	index_load(&space->index, cursor, &area);
 	flags = area_flags(space, &area);
 	if (!(flags & SEAM_VM_LOCKED))
 		return 0;
-	if (rule(space, SEAM_RULE_dontunmap_apart))
-		err = cut_out(space, cursor, remap->addr, remap->addr + remap->old_len);
-	else
+	if (!rule(space, SEAM_RULE_dontunmap_apart))
 		space->mm.locked_lost_pages += pages_of(space, area.end - area.start - uncounted);
-	flags &= ~LOCK_BITS;
-	return err ? err : area_set_flags(space, cursor, flags);
+	return area_set_flags(space, cursor, flags & ~LOCK_BITS);
 }
 
 /*
@@ -299,10 +356,16 @@ static noinline_for_stack int mark_next(struct seam_space *space, const struct r
 	return area_set_flags(space, &next, area_flags(space, &area) | SEAM_VM_ACCOUNT);
 }
 
-/*
- * The source stays, without its pages: if all of it was copied to an area of its own it is as if
- * never faulted (6.18 dontunmap_complete), and since 7.2 numbered anew.
- */
+/* As if never faulted (6.18 dontunmap_complete); since 7.2 with the numbers that go with it. */
+static int forget_faults(struct seam_space *space, struct area *area)
+{
+	area->anon = 0;
+	if (rule(space, SEAM_RULE_dontunmap_anew) && is_anonymous(space, area))
+		area->pgoff = pages_of(space, area->start);
+	return set_moved(space, area, 0);
+}
+
+/* The source stays, without its pages. */
 static noinline_for_stack int leave_source(struct seam_space *space, const struct remap *remap)
 {
 	struct area *area = &scratch_of(space)->left;
@@ -318,12 +381,11 @@ static noinline_for_stack int leave_source(struct seam_space *space, const struc
 	index_load(&space->index, &cursor, area);
 	flags = area_flags(space, area);
 	joined = area->start <= remap->new_addr && remap->new_addr < area->end;
-	if (!joined && area->start == remap->addr && area->end == remap->addr + remap->old_len) {
-		area->anon = 0;
-		if (rule(space, SEAM_RULE_dontunmap_apart) && is_anonymous(space, area))
-			area->pgoff = pages_of(space, area->start);
-	}
-	err = area_store(space, &cursor, area);
+	/* all of it was copied, to an area of its own */
+	if (!joined && area->start == remap->addr && area->end == remap->addr + remap->old_len)
+		err = forget_faults(space, area);
+	if (!err)
+		err = area_store(space, &cursor, area);
 	if (!err && rule(space, SEAM_RULE_dontunmap_account) && flags & SEAM_VM_ACCOUNT)
 		err = area_set_flags(space, &cursor, flags & ~SEAM_VM_ACCOUNT);
 	return err || joined ? err : mark_next(space, remap, &cursor);
@@ -364,17 +426,30 @@ static int charge(struct seam_space *space, const struct remap *remap)
 	return commit_charge(space, pages_of(space, bytes));
 }
 
+/* The source becomes an area of its own; it stays one when the call then fails. */
+static noinline_for_stack int cut_out_source(struct seam_space *space, struct remap *remap)
+{
+	int err = cut_out(space, &remap->cursor, remap->addr, remap->addr + remap->old_len);
+
+	if (!err)
+		index_load(&space->index, &remap->cursor, &remap->source);
+	return err;
+}
+
 /* 6.18 move_vma */
-static noinline_for_stack int move(struct seam_space *space, const struct remap *remap)
+static noinline_for_stack int move(struct seam_space *space, struct remap *remap)
 {
 	struct cursor cursor;
-	int err;
+	int err = 0;
 
-	if (!has_room_to_move(space))
+	if (!has_room_to_move(space, remap))
 		return -SEAM_ENOMEM;
 	if (!may_be_cut(space, remap))
 		return -SEAM_EINVAL;
-	err = charge(space, remap);
+	if (is_cut_out_first(space, remap))
+		err = cut_out_source(space, remap);
+	if (!err)
+		err = charge(space, remap);
 	if (!err)
 		err = copy(space, remap, &cursor);
 	if (WITH_KERNELS && !err)
@@ -546,9 +621,29 @@ static noinline_for_stack int resize(struct seam_space *space, struct remap *rem
 	return err ? err : grow(space, remap);
 }
 
-int linux_mremap(struct seam_space *space, const struct seam_mremap *args, uint64_t *ret_addr)
+/* What is looked at before anything is done, in this kernel's order. */
+static int check_beforehand(const struct seam_space *space, struct remap *remap, bool several)
 {
 	unsigned int checks = rule(space, SEAM_RULE_mremap_checks);
+	bool target = names_target(remap);
+	int err = 0;
+
+	if (checks == CHECKS_SOURCE)
+		err = check_source(space, remap);
+	if (!err && target)
+		err = checks == CHECKS_START ? check_target_start(space, remap)
+					     : check_target(space, remap);
+	if (!err && !has_room_early(space, remap))
+		err = -SEAM_ENOMEM;
+	if (!err && checks >= CHECKS_START && !several)
+		err = check_source(space, remap);
+	if (!err && target && checks == CHECKS_START)
+		err = check_target(space, remap);
+	return err;
+}
+
+int linux_mremap(struct seam_space *space, const struct seam_mremap *args, uint64_t *ret_addr)
+{
 	struct remap *remap = &scratch_of(space)->remap;
 	bool several;
 	int err = check_arguments(space, args);
@@ -566,14 +661,7 @@ int linux_mremap(struct seam_space *space, const struct seam_mremap *args, uint6
 	};
 	several = rule(space, SEAM_RULE_mremap_many) && remap->flags & SEAM_MREMAP_FIXED &&
 		  remap->old_len == remap->new_len;
-	if (checks < CHECKS_ALL && checks >= CHECKS_SOURCE)
-		err = check_source(space, remap);
-	if (!err && names_target(remap))
-		err = check_target(space, remap);
-	if (!err && !has_room_early(space, remap))
-		err = -SEAM_ENOMEM;
-	if (!err && checks >= CHECKS_ALL && !several)
-		err = check_source(space, remap);
+	err = check_beforehand(space, remap, several);
 	if (err)
 		return err;
 	if (several)

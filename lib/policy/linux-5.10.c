@@ -4,14 +4,10 @@
 
 const struct seam_policy policy_linux_5_10 = {
 	.name = "linux-5.10",
-	.source = "sources, and Linux 5.10.262 running",
+	.source = "sources, and Linux 5.10.218 running",
 	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
-		RULES_4_18,
-		RULE(dontunmap_marks, 1),
-		RULE(dontunmap, 1),
-		RULE(mremap_room, 1),
-		RULE(advices, 1),
+		RULES_5_10,
 	},
 };

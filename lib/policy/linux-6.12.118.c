@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What DONTUNMAP copies keeps apart from its source. */
+/* What DONTUNMAP copies keeps apart from its source, and what a userfaultfd watches from everything. */
 #include "lib/policy/living.h"
 
 const struct seam_policy policy_linux_6_12_118 = {
@@ -9,6 +9,8 @@ const struct seam_policy policy_linux_6_12_118 = {
 	.checked = 1,
 	.rule = {
 		RULES_6_12,
+		RULE(dontunmap_anew, 1),
 		RULE(dontunmap_apart, 2),
+		RULE(uffd_copy_apart, 1),
 	},
 };

@@ -10,6 +10,7 @@ const struct seam_policy policy_linux_6_6 = {
 	.rule = {
 		RULES_6_1,
 		RULE(close, 2),
+		RULE(remove_writable, 1),
 		RULE(above4g, 1),
 		RULE(ksm, 1),
 	},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* As 6.19. */
+/* MADV_DOFORK for ordinary memory only. */
 #include "lib/policy/living.h"
 
 const struct seam_policy policy_linux_7_0 = {
@@ -8,7 +8,6 @@ const struct seam_policy policy_linux_7_0 = {
 	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
-		RULES_6_17,
-		RULE(sticky, 1),
+		RULES_7_0,
 	},
 };

@@ -8,8 +8,6 @@ const struct seam_policy policy_linux_7_1 = {
 	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
-		RULES_6_17,
-		RULE(sticky, 1),
-		RULE(mremap_room, 2),
+		RULES_7_1,
 	},
 };

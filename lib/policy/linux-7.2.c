@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What DONTUNMAP copies keeps apart from its source. */
+/* What DONTUNMAP leaves untouched is numbered anew. */
 #include "lib/policy/living.h"
 
 const struct seam_policy policy_linux_7_2 = {
 	.name = "linux-7.2",
-	.source = "sources, and Linux 7.2.13 running",
+	.source = "sources, and Linux 7.2.6 running",
 	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
-		RULES_6_17,
-		RULE(sticky, 1),
-		RULE(dontunmap_apart, 2),
-		RULE(mremap_room, 2),
+		RULES_7_1,
+		RULE(dontunmap_anew, 1),
 	},
 };

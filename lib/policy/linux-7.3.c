@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Write protection by userfaultfd stays. */
+/* Private memory of files has numbers as anonymous memory too; write protection by userfaultfd stays. */
 #include "lib/policy/living.h"
 
 const struct seam_policy policy_linux_7_3 = {
@@ -8,10 +8,13 @@ const struct seam_policy policy_linux_7_3 = {
 	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
-		RULES_6_17,
-		RULE(sticky, 1),
+		RULES_7_1,
+		RULE(dontunmap_anew, 1),
 		RULE(dontunmap_apart, 2),
-		RULE(mremap_room, 2),
+		RULE(mremap_room, 3),
+		RULE(moved_files, 1),
+		RULE(uffd_copy_apart, 1),
+		RULE(shrink_charge, 0),
 		RULE(uffd_wp_stays, 1),
 	},
 };

@@ -34,6 +34,7 @@
 	X(linux_4_18)                                                                              \
 	X(linux_5_4)                                                                               \
 	X(linux_5_10)                                                                              \
+	X(linux_5_10_251)                                                                          \
 	X(linux_5_14)                                                                              \
 	X(linux_6_1)                                                                               \
 	X(linux_6_1_192)                                                                           \
@@ -50,6 +51,8 @@
 	X(linux_7_0)                                                                               \
 	X(linux_7_1)                                                                               \
 	X(linux_7_2)                                                                               \
+	X(linux_7_2_9)                                                                             \
+	X(linux_7_2_13)                                                                            \
 	X(linux_7_3)
 #endif
 

@@ -21,7 +21,16 @@
 	RULE(special, 1),		\
 	RULE(clear_first, 1),		\
 	RULE(onfault_access, 1),	\
+	RULE(remove_writable, 1),	\
 	RULE(area_tree, 3)
+
+/* DONTUNMAP, for private anonymous memory. */
+#define RULES_5_10			\
+	RULES_4_18,			\
+	RULE(dontunmap_marks, 1),	\
+	RULE(dontunmap, 1),		\
+	RULE(mremap_room, 1),		\
+	RULE(advices, 1)
 
 /* The maple tree; names; mremap that grows joins. */
 #define RULES_6_1			\
@@ -35,6 +44,7 @@
 	RULE(dontunmap, 2),		\
 	RULE(populate_holes, 1),	\
 	RULE(onfault_access, 0),	\
+	RULE(remove_writable, 0),	\
 	RULE(mremap_room, 1),		\
 	RULE(mremap_checks, 1),		\
 	RULE(advices, 4),		\
@@ -62,14 +72,26 @@
 	RULE(dontunmap_locked, 1),	\
 	RULE(huge_hint, 1),		\
 	RULE(shrink_charge, 1),		\
+	RULE(mremap_checks, 2),		\
 	RULE(advices, 6)
 
 /* mremap moves several areas, and checks all before it does anything. */
 #define RULES_6_17			\
 	RULES_6_16,			\
 	RULE(ksm, 2),			\
-	RULE(mremap_checks, 2),		\
+	RULE(mremap_checks, 3),		\
 	RULE(mremap_many, 1)
+
+/* The guard flag is sticky; DOFORK for ordinary memory only. */
+#define RULES_7_0			\
+	RULES_6_17,			\
+	RULE(sticky, 1),		\
+	RULE(dofork_special, 1)
+
+/* Every mremap asks for room beforehand. */
+#define RULES_7_1			\
+	RULES_7_0,			\
+	RULE(mremap_room, 2)
 
 /* clang-format on */
 

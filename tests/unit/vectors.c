@@ -11,6 +11,7 @@
 
 enum {
 	V5_10,
+	V5_10_251,
 	V6_1,
 	V6_1_192,
 	V6_12,
@@ -19,17 +20,24 @@ enum {
 	V6_17,
 	V6_18,
 	V6_18_44,
+	V7_0,
 	V7_1,
 	V7_2,
+	V7_2_9,
+	V7_2_13,
 	V7_3,
 	NR
 };
 
 static const char *const policies[NR] = {
-	[V5_10] = "linux-5.10", [V6_1] = "linux-6.1",		[V6_1_192] = "linux-6.1.192",
-	[V6_12] = "linux-6.12", [V6_12_118] = "linux-6.12.118", [V6_16] = "linux-6.16",
-	[V6_17] = "linux-6.17", [V6_18] = "linux-6.18.15",	[V6_18_44] = "linux-6.18.44",
-	[V7_1] = "linux-7.1",	[V7_2] = "linux-7.2",		[V7_3] = "linux-7.3",
+	[V5_10] = "linux-5.10",	    [V5_10_251] = "linux-5.10.251",
+	[V6_1] = "linux-6.1",	    [V6_1_192] = "linux-6.1.192",
+	[V6_12] = "linux-6.12",	    [V6_12_118] = "linux-6.12.118",
+	[V6_16] = "linux-6.16",	    [V6_17] = "linux-6.17",
+	[V6_18] = "linux-6.18.15",  [V6_18_44] = "linux-6.18.44",
+	[V7_1] = "linux-7.1",	    [V7_0] = "linux-7.0",
+	[V7_2] = "linux-7.2",	    [V7_2_9] = "linux-7.2.9",
+	[V7_2_13] = "linux-7.2.13", [V7_3] = "linux-7.3",
 };
 
 /* Never touched memory was writable once, and is beside memory that never was. */
@@ -410,6 +418,101 @@ static void sealed(struct seam_space *space)
 	seam_space_mseal(space, AT(0), PAGE, 0);
 }
 
+/* What a call said, for a map to show. */
+static void note(struct seam_space *space, bool it)
+{
+	if (it)
+		map(space, 20, 1, NONE, 0);
+}
+
+static void copied_watched(struct seam_space *space)
+{
+	map(space, 0, 1, RW, 0);
+	map(space, 8, 1, RW, 0);
+	seam_space_uffd_register(space, AT(0), PAGE, 1, SEAM_VM_UFFD_MISSING);
+	seam_space_uffd_register(space, AT(8), PAGE, 1, SEAM_VM_UFFD_MISSING);
+	remap(space, 8, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 1);
+}
+
+/* Touched, moved, copied from there: what is left is untouched memory. */
+static void left_behind(struct seam_space *space)
+{
+	map(space, 0, 1, RW, 0);
+	touch(space, 0, 1);
+	remap(space, 0, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 8);
+	remap(space, 8, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_DONTUNMAP | SEAM_MREMAP_FIXED, 16);
+	map(space, 9, 1, RW, 0);
+}
+
+static void map_page(struct seam_space *space, uint64_t page, uint64_t pgoff, uint32_t prot,
+		     uint32_t flags)
+{
+	const struct seam_file file = { .id = 7, .traits = SEAM_FILE_READ | SEAM_FILE_WRITE };
+	struct seam_mmap args = {
+		.addr = AT(page),
+		.len = PAGE,
+		.prot = prot,
+		.flags = flags | FIXED,
+		.file = &file,
+		.pgoff = pgoff,
+	};
+	uint64_t addr;
+
+	seam_space_mmap(space, &args, &addr);
+}
+
+/* The lower page of a file gets the anon_vma of the upper, which was moved since it was touched. */
+static void file_moved(struct seam_space *space)
+{
+	map_page(space, 0, 1, RW, SEAM_MAP_PRIVATE);
+	touch(space, 0, 1);
+	remap(space, 0, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 9);
+	map_page(space, 8, 0, SEAM_PROT_WRITE, SEAM_MAP_PRIVATE);
+	touch(space, 8, 1);
+	protect(space, 8, 1, RW);
+}
+
+/* The same, but both moved by as much. */
+static void file_moved_whole(struct seam_space *space)
+{
+	map_page(space, 0, 0, RW, SEAM_MAP_PRIVATE);
+	map_page(space, 1, 1, RW, SEAM_MAP_PRIVATE);
+	touch(space, 0, 2);
+	remap(space, 1, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 9);
+	remap(space, 0, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 8);
+}
+
+static void pages_removed(struct seam_space *space)
+{
+	map_page(space, 0, 0, R, SEAM_MAP_SHARED);
+	note(space, seam_space_madvise(space, AT(0), PAGE, SEAM_MADV_REMOVE) == -SEAM_EACCES);
+}
+
+static void huge_pages_inherited(struct seam_space *space)
+{
+	const uint32_t flags = ANON | SEAM_MAP_HUGETLB | SEAM_MAP_NORESERVE;
+
+	map(space, 512, 512, RW, flags);
+	note(space, seam_space_madvise(space, AT(512), 512 * PAGE, SEAM_MADV_DOFORK));
+}
+
+/* Neither a source nor room. */
+static void nothing_to_move(struct seam_space *space)
+{
+	map(space, 4, 1, RW, 0);
+	seam_space_set_limit(space, SEAM_LIMIT_AREAS, 6);
+	note(space,
+	     remap(space, 0, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 8) == -SEAM_ENOMEM);
+}
+
+/* Room for four areas more, and the copy of locked memory wants five. */
+static void copied_with_little_room(struct seam_space *space)
+{
+	map(space, 0, 3, RW, SEAM_MAP_LOCKED);
+	seam_space_set_limit(space, SEAM_LIMIT_AREAS, 5);
+	note(space, remap(space, 1, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_DONTUNMAP, 8));
+}
+
 static const struct {
 	const char *what;
 	void (*calls)(struct seam_space *space);
@@ -442,7 +545,7 @@ static const struct {
 	  { [V5_10] = "0-2rwA 10-12rwLA:1 20-22--L",
 	    [V6_16] = "0-2rw 10-12rwLA:1 20-22--",
 	    [V6_17] = "0-2rwA 10-12rwLA:1 20-22--",
-	    [V7_2] = "0-2rwA 10-12rwLA:1 20-22--L" } },
+	    [V7_2_9] = "0-2rwA 10-12rwLA:1 20-22--L" } },
 	{ "a copy out of the middle, and the area behind",
 	  copied_from_the_middle,
 	  { [V5_10] = "0-3rwA 4-5r-A 10-11rwA",
@@ -457,7 +560,7 @@ static const struct {
 	    [V6_12_118] = "0-1rwA 1-3rwA",
 	    [V6_16] = "0-3rw",
 	    [V6_17] = "0-3rwA",
-	    [V7_2] = "0-1rwA 1-3rwA" } },
+	    [V7_2_13] = "0-1rwA 1-3rwA" } },
 	{ "registered anew without write protection",
 	  registered_anew,
 	  { [V5_10] = "0-1rwAU 1-2rwAU", [V7_3] = "0-2rwAU" } },
@@ -469,7 +572,7 @@ static const struct {
 	    [V6_12_118] = "0-3rwA 3-4rwA 5-6r-",
 	    [V6_16] = "0-4rw 5-6r-",
 	    [V6_17] = "0-4rwA 5-6r-",
-	    [V7_2] = "0-3rwA 3-4rwA 5-6r-" } },
+	    [V7_2_13] = "0-3rwA 3-4rwA 5-6r-" } },
 	{ "touched memory moved beside untouched memory",
 	  moved_beside_untouched,
 	  { [V5_10] = "1-2rwA 2-3rwA:1", [V6_16] = "1-3rwA", [V6_18] = "1-3rwA:1" } },
@@ -517,11 +620,51 @@ static const struct {
 	{ "less, for growing in place", less_room, { [V5_10] = "0-2rwA", [V7_1] = "0-1rwA" } },
 	{ "a target without a source", target_without_source, { [V5_10] = "", [V6_1] = "0-1rwA" } },
 	{ "no source, and nothing to do", no_source, { [V5_10] = "0-1r-", [V6_1] = "0-2r-" } },
-	{ "what is given up is charged", given_up, { [V5_10] = "0-1r-", [V6_16] = "0-2r-" } },
+	{ "what is given up is charged",
+	  given_up,
+	  { [V5_10] = "0-1r-", [V6_16] = "0-2r-", [V7_3] = "0-1r-" } },
 	{ "an advice of 5.14", unknown_advice, { [V5_10] = "0-2r-", [V6_1] = "0-1r-" } },
 	{ "an advice of 5.4", older_advice, { [V5_10] = "0-1r-" } },
 	{ "rw to r of a file, beside r", accounting_file, { [V5_10] = "0-1r- 1-2r-A" } },
 	{ "sealed memory", sealed, { [V5_10] = "0-1rwA", [V6_12] = "0-1rwAS" } },
+	{ "what a userfaultfd watches moved beside another",
+	  copied_watched,
+	  { [V5_10] = "0-2rwA",
+	    [V6_12_118] = "0-1rwAU 1-2rwA",
+	    [V6_16] = "0-2rwA",
+	    [V7_3] = "0-1rwAU 1-2rwA" } },
+	{ "what DONTUNMAP leaves, and a new neighbour",
+	  left_behind,
+	  { [V5_10] = "8-9rwA 9-10rwA 16-17rwA:1",
+	    [V6_1_192] = "8-10rwA 16-17rwA:1",
+	    [V6_12] = "8-9rwA 9-10rwA 16-17rwA:1",
+	    [V6_12_118] = "8-10rwA 16-17rwA:1",
+	    [V6_16] = "8-9rw 9-10rwA 16-17rwA:1",
+	    [V6_17] = "8-9rwA 9-10rwA 16-17rwA:1",
+	    [V7_2] = "8-10rwA 16-17rwA:1" } },
+	{ "a file's page beside one that was moved",
+	  file_moved,
+	  { [V5_10] = "8-10rwA:1", [V7_3] = "8-9rwA:1 9-10rwA:2" } },
+	{ "a file's pages moved to the same distance",
+	  file_moved_whole,
+	  { [V5_10] = "8-10rwA:1" } },
+	{ "pages of shared memory removed that cannot be written",
+	  pages_removed,
+	  { [V5_10] = "0-1r-s 20-21--", [V5_10_251] = "0-1r-s" } },
+	{ "huge pages to be inherited",
+	  huge_pages_inherited,
+	  { [V5_10] = "512-1024rwN", [V7_0] = "20-21-- 512-1024rwN" } },
+	{ "a move without source and room",
+	  nothing_to_move,
+	  { [V5_10] = "4-5rwA 20-21--",
+	    [V6_1] = "4-5rwA",
+	    [V6_16] = "4-5rwA 20-21--",
+	    [V7_1] = "4-5rwA" } },
+	{ "a copy of locked memory near the limit",
+	  copied_with_little_room,
+	  { [V5_10] = "0-3rwLA:1 20-21--",
+	    [V7_1] = "0-3rwA:1 8-9rwLA:1",
+	    [V7_2_13] = "0-3rwLA:1 20-21--" } },
 };
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
