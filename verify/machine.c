@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -172,6 +174,8 @@ static void exec_qemu(const struct guest *guest, const char *archive, const char
 	const char *accelerator = guest->kvm ? "kvm" : "tcg,thread=single";
 	char memory[16];
 
+	/* it ends when this program does, however that ends */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	snprintf(memory, sizeof(memory), "%u", guest->memory_mb ? guest->memory_mb : 512);
 	execlp("qemu-system-x86_64", "qemu-system-x86_64", "-accel", accelerator, "-M",
 	       "microvm,acpi=off,rtc=on", "-cpu", guest->kvm ? "host" : "qemu64", "-m", memory,
@@ -297,7 +301,7 @@ static int hear_out(struct machine *machine, const struct guest *guest, FILE *ou
 int guest_run(const struct guest *guest, FILE *out, int *ret_status, char *ret_error)
 {
 	static struct machine machine;
-	char command_line[COMMAND_LINE_SIZE], path[] = "/tmp/seam-guest-XXXXXX";
+	char command_line[COMMAND_LINE_SIZE], path[32];
 	int err = write_command_line(guest, command_line, ret_error), fd;
 	FILE *archive;
 
@@ -305,12 +309,13 @@ int guest_run(const struct guest *guest, FILE *out, int *ret_status, char *ret_e
 		return err;
 	if (access(guest->image, R_OK))
 		return fail(ret_error, -errno, "%s", strerror(errno));
-	fd = mkstemp(path);
+	/* in memory, and inherited by QEMU */
+	fd = memfd_create("seam-guest", 0);
 	archive = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!archive)
-		return fail(ret_error, -errno, "%s: %s", path, strerror(errno));
+		return fail(ret_error, -errno, "memory for the guest's files: %s", strerror(errno));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = write_archive(guest, archive, ret_error);
-	fclose(archive);
 	machine = (struct machine) { 0 };
 	if (!err)
 		err = start(&machine, guest, path, command_line, ret_error);
@@ -321,6 +326,6 @@ int guest_run(const struct guest *guest, FILE *out, int *ret_status, char *ret_e
 		waitpid(machine.pid, NULL, 0);
 		close(machine.line);
 	}
-	unlink(path);
+	fclose(archive);
 	return err;
 }

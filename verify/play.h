@@ -20,6 +20,7 @@
 struct mismatch {
 	uint32_t at;	   /* the operation's number - 1 */
 	bool in_all;	   /* seen by the comparison of the whole map */
+	bool late;	   /* areas were not compared after each call: it may have come earlier */
 	uint8_t kind;	   /* of the call: enum trace_call */
 	int32_t errors[2]; /* of model and kernel; 0 for success */
 	char call[OP_TEXT_SIZE];
