@@ -11,7 +11,7 @@
 
 struct options {
 	struct guest guest;
-	uint64_t memory_mb;
+	uint64_t memory_mb, patience_s;
 };
 
 static int add_file(void *to, char *text)
@@ -42,6 +42,15 @@ static const struct cmd_option known_options[] = {
 	  OPTION_NUMBER(struct options, memory_mb, 1, 1 << 20, "megabytes"),
 	  .value = "MB",
 	  .help = "of the machine (512)" },
+	{ .name = "cpu",
+	  OPTION_TEXT(struct options, guest.cpu),
+	  .value = "MODEL",
+	  .expected = "a processor as QEMU names it",
+	  .help = "the emulated processor (qemu64; max has protection keys)" },
+	{ .name = "patience",
+	  OPTION_NUMBER(struct options, patience_s, 1, 86400, "seconds"),
+	  .value = "S",
+	  .help = "so long may it be silent before it is given up (120)" },
 	{ .name = "kvm",
 	  OPTION_FLAG(struct options, guest.kvm),
 	  .help = "with the processor's help (default: all is emulated)" },
@@ -61,6 +70,7 @@ static int parse_options(struct guest *guest, int argc, char **argv)
 	*guest = options.guest;
 	guest->command = command;
 	guest->memory_mb = (unsigned int)options.memory_mb;
+	guest->patience_s = (unsigned int)options.patience_s;
 	return 0;
 }
 

@@ -21,6 +21,7 @@ struct guest {
 	const char *append; /* more words for the kernel's command line; may be NULL */
 	const char *files[MAX_GUEST_FILES]; /* copied to the guest's root, by their last names */
 	unsigned int nr_files;
+	const char *cpu;	 /* QEMU's name of the processor; NULL: qemu64 */
 	bool kvm;		 /* else all is emulated */
 	unsigned int memory_mb;	 /* 0: 512 */
 	unsigned int patience_s; /* without a sign of life; 0: 120 */

@@ -24,6 +24,7 @@
 #define MAX_PATHS 128
 #define TAIL_LINES 3
 #define LINE_SIZE 4096
+#define NOT_FOUND 127
 #define COMMAND_LINE_SIZE 1800 /* x86 kernels take 2048 bytes */
 
 /* An archive in the form that kernels unpack (cpio "newc"). */
@@ -142,10 +143,17 @@ static int write_archive(const struct guest *guest, FILE *file, char *ret_error)
 /* The kernel's words, and behind "--" those of init. */
 static int write_command_line(const struct guest *guest, char *line, char *ret_error)
 {
-	size_t len = (size_t)snprintf(line, COMMAND_LINE_SIZE,
-				      "console=ttyS0 quiet loglevel=1 rdinit=/init reboot=t "
-				      "panic=-1 tsc=unstable mitigations=off %s -- guest",
-				      guest->append ? guest->append : "");
+	unsigned int quotes = 0;
+	size_t len;
+
+	for (const char *c = guest->append; c && *c; c++)
+		quotes += *c == '"';
+	if (quotes % 2)
+		return fail(ret_error, -EINVAL, "'%s': a quote is left open", guest->append);
+	len = (size_t)snprintf(line, COMMAND_LINE_SIZE,
+			       "console=ttyS0 quiet loglevel=1 rdinit=/init reboot=t "
+			       "panic=-1 tsc=unstable mitigations=off %s -- guest",
+			       guest->append ? guest->append : "");
 
 	for (char *const *word = guest->command; *word && len < COMMAND_LINE_SIZE; word++) {
 		if (strpbrk(*word, " \t\n\"'"))
@@ -163,6 +171,7 @@ struct machine {
 	int line;		    /* the serial line */
 	char tail[TAIL_LINES][160]; /* what else was printed last */
 	unsigned int nr_tail;
+	char panic[160]; /* what the kernel said before it stopped */
 };
 
 /*
@@ -172,17 +181,19 @@ struct machine {
 static void exec_qemu(const struct guest *guest, const char *archive, const char *command_line)
 {
 	const char *accelerator = guest->kvm ? "kvm" : "tcg,thread=single";
+	const char *cpu = guest->cpu ? guest->cpu : guest->kvm ? "host" : "qemu64";
 	char memory[16];
 
 	/* it ends when this program does, however that ends */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	snprintf(memory, sizeof(memory), "%u", guest->memory_mb ? guest->memory_mb : 512);
 	execlp("qemu-system-x86_64", "qemu-system-x86_64", "-accel", accelerator, "-M",
-	       "microvm,acpi=off,rtc=on", "-cpu", guest->kvm ? "host" : "qemu64", "-m", memory,
-	       "-kernel", guest->image, "-initrd", archive, "-append", command_line, "-nographic",
-	       "-no-reboot", "-nodefaults", "-serial", "stdio", (char *)NULL);
-	dprintf(STDERR_FILENO, "qemu-system-x86_64: %s\n", strerror(errno));
-	_exit(127);
+	       "microvm,acpi=off,rtc=on", "-cpu", cpu, "-m", memory, "-kernel", guest->image,
+	       "-initrd", archive, "-append", command_line, "-nographic", "-no-reboot",
+	       "-nodefaults", "-serial", "stdio", (char *)NULL);
+	dprintf(STDERR_FILENO, "qemu-system-x86_64 (QEMU) cannot be started: %s\n",
+		strerror(errno));
+	_exit(NOT_FOUND);
 }
 
 static int start(struct machine *machine, const struct guest *guest, const char *archive,
@@ -209,8 +220,12 @@ static int start(struct machine *machine, const struct guest *guest, const char 
 
 static void keep_tail(struct machine *machine, const char *line)
 {
+	const char *panic = strstr(line, "Kernel panic");
+
 	if (!*line)
 		return;
+	if (panic)
+		snprintf(machine->panic, sizeof(machine->panic), "%.150s", panic);
 	snprintf(machine->tail[machine->nr_tail++ % TAIL_LINES], sizeof(machine->tail[0]), "%.150s",
 		 line);
 }
@@ -248,6 +263,10 @@ static int fail_with_tail(const struct machine *machine, char *ret_error, int er
 	unsigned int first = machine->nr_tail > TAIL_LINES ? machine->nr_tail - TAIL_LINES : 0;
 	size_t len = (size_t)snprintf(ret_error, GUEST_ERROR_SIZE, "%s", what);
 
+	if (machine->panic[0]) {
+		snprintf(ret_error + len, GUEST_ERROR_SIZE - len, ": %s", machine->panic);
+		return err;
+	}
 	for (unsigned int i = first; i < machine->nr_tail && len < GUEST_ERROR_SIZE; i++)
 		len += (size_t)snprintf(ret_error + len, GUEST_ERROR_SIZE - len, "%s %s",
 					i == first ? ":" : " |", machine->tail[i % TAIL_LINES]);
@@ -302,7 +321,7 @@ int guest_run(const struct guest *guest, FILE *out, int *ret_status, char *ret_e
 {
 	static struct machine machine;
 	char command_line[COMMAND_LINE_SIZE], path[32];
-	int err = write_command_line(guest, command_line, ret_error), fd;
+	int err = write_command_line(guest, command_line, ret_error), fd, qemu_status = 0;
 	FILE *archive;
 
 	if (err)
@@ -323,8 +342,10 @@ int guest_run(const struct guest *guest, FILE *out, int *ret_status, char *ret_e
 		*ret_status = 0;
 		err = hear_out(&machine, guest, out, ret_status, ret_error);
 		kill(machine.pid, SIGKILL);
-		waitpid(machine.pid, NULL, 0);
+		waitpid(machine.pid, &qemu_status, 0);
 		close(machine.line);
+		if (err && WIFEXITED(qemu_status) && WEXITSTATUS(qemu_status) == NOT_FOUND)
+			err = fail(ret_error, -ENOENT, "%s", machine.tail[0]);
 	}
 	fclose(archive);
 	return err;
