@@ -50,7 +50,7 @@ static const struct cmd_option known_options[] = {
 	{ .name = "patience",
 	  OPTION_NUMBER(struct options, patience_s, 1, 86400, "seconds"),
 	  .value = "S",
-	  .help = "so long may it be silent before it is given up (120)" },
+	  .help = "so long may it be silent before it is given up (300)" },
 	{ .name = "kvm",
 	  OPTION_FLAG(struct options, guest.kvm),
 	  .help = "with the processor's help (default: all is emulated)" },

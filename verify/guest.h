@@ -24,7 +24,7 @@ struct guest {
 	const char *cpu;	 /* QEMU's name of the processor; NULL: qemu64 */
 	bool kvm;		 /* else all is emulated */
 	unsigned int memory_mb;	 /* 0: 512 */
-	unsigned int patience_s; /* without a sign of life; 0: 120 */
+	unsigned int patience_s; /* without a sign of life; 0: 300 */
 	char *const *command;	 /* VERB ARGS [++ VERB ARGS]..., ended by NULL */
 };
 

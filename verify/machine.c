@@ -293,7 +293,7 @@ static bool take_lines(struct machine *machine, char *buf, size_t *size, FILE *o
 static int hear_out(struct machine *machine, const struct guest *guest, FILE *out, int *status,
 		    char *ret_error)
 {
-	int patience_ms = (int)(guest->patience_s ? guest->patience_s : 120) * 1000;
+	int patience_ms = (int)(guest->patience_s ? guest->patience_s : 300) * 1000;
 	struct pollfd fds = { machine->line, POLLIN, 0 };
 	char buf[LINE_SIZE];
 	size_t size = 0;

@@ -18,6 +18,7 @@
 
 static sigjmp_buf fault_exit;
 static volatile sig_atomic_t touching;
+static uint32_t keys; /* protection keys that give access */
 
 /* A fault that no touch asked for is a fault of ours: it ends the process as it should. */
 static void on_fault(int signal_number)
@@ -48,6 +49,26 @@ static int fd_of(const struct real_files *files, uint64_t number)
 	return files->fd[number - FIRST_FD];
 }
 
+/* A signal handler begins without access by keys, and jumping out of it does not bring that back. */
+static void allow_keys(void)
+{
+	for (int key = 1; key < 16; key++)
+		if (keys >> key & 1)
+			pkey_set(key, 0);
+}
+
+uint32_t real_alloc_keys(int nr)
+{
+	keys = 0;
+	while (nr--) {
+		int key = pkey_alloc(0, 0);
+
+		if (key >= 0)
+			keys |= 1u | 1u << key;
+	}
+	return keys;
+}
+
 static void touch_page(uint64_t addr, bool write)
 {
 	volatile char *p = (volatile char *)addr;
@@ -66,6 +87,7 @@ static void touch(uint64_t addr, uint64_t len, bool write, struct outcome *ret_o
 
 	if (fault) {
 		touching = 0;
+		allow_keys();
 		*ret_outcome = (struct outcome) {
 			.result = -EFAULT,
 			.reached = at,

@@ -18,6 +18,8 @@ struct real_files {
 
 /* Catches the faults of touches. Once a process. */
 void real_begin(void);
+/* Allocates @nr protection keys with all access. The set of keys that memory may have then; 0: none. */
+uint32_t real_alloc_keys(int nr);
 /* In a child by fork: what belongs to the parent's memory is not its own. */
 void real_forked(struct real_files *files);
 /*

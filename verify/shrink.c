@@ -5,6 +5,7 @@
 
 #define MAX_TRIES 2000
 #define MAX_SECONDS 15
+#define MAX_PLAYS 100 /* or as long as so many plays of the whole script take, where all is slow */
 
 struct work {
 	struct script *script, *room;
@@ -65,10 +66,14 @@ static void cut_tail(struct work *work)
 
 bool shrink(struct script *script, struct script *room, shows_fn shows, void *ctx)
 {
-	struct work work = { script, room, shows, ctx, 0, clock_ns() + MAX_SECONDS * NS_PER_S };
+	uint64_t start_ns = clock_ns(), wanted_ns = MAX_SECONDS * NS_PER_S;
+	struct work work = { script, room, shows, ctx, 0, 0 };
 
 	if (!shows(ctx, script, false))
 		return false;
+	if ((clock_ns() - start_ns) * MAX_PLAYS > wanted_ns)
+		wanted_ns = (clock_ns() - start_ns) * MAX_PLAYS;
+	work.until_ns = start_ns + wanted_ns;
 	cut_tail(&work);
 	for (uint32_t nr = script->nr / 2; nr > 1; nr /= 2)
 		pass(&work, nr);

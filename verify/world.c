@@ -333,18 +333,6 @@ static void look_for_calls(struct world *world)
 	world->has_names = !prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, page, 0, NULL);
 }
 
-/* Keys 1 and 2, where the CPU has them; it gives 0 to all memory. */
-static void alloc_pkeys(struct world *world)
-{
-	world->model_files.pkeys = 0;
-	for (int i = 0; i < 2; i++) {
-		long key = syscall(SYS_pkey_alloc, 0, 0);
-
-		if (key >= 0)
-			world->model_files.pkeys |= 1u | 1u << key;
-	}
-}
-
 int world_begin(struct world *world, const struct host *host, const struct seam_policy *policy,
 		uint32_t kind, const char **ret_what)
 {
@@ -370,7 +358,8 @@ int world_begin(struct world *world, const struct host *host, const struct seam_
 		return err;
 	become_kind(world, kind);
 	look_for_calls(world);
-	alloc_pkeys(world);
+	/* keys 1 and 2, where the CPU has them; it gives 0 to all memory */
+	world->model_files.pkeys = real_alloc_keys(2);
 	*ret_what = "the model";
 	err = make_space(world, policy);
 	if (!err)
