@@ -444,30 +444,13 @@ static void left_behind(struct seam_space *space)
 	map(space, 9, 1, RW, 0);
 }
 
-static void map_page(struct seam_space *space, uint64_t page, uint64_t pgoff, uint32_t prot,
-		     uint32_t flags)
-{
-	const struct seam_file file = { .id = 7, .traits = SEAM_FILE_READ | SEAM_FILE_WRITE };
-	struct seam_mmap args = {
-		.addr = AT(page),
-		.len = PAGE,
-		.prot = prot,
-		.flags = flags | FIXED,
-		.file = &file,
-		.pgoff = pgoff,
-	};
-	uint64_t addr;
-
-	seam_space_mmap(space, &args, &addr);
-}
-
 /* The lower page of a file gets the anon_vma of the upper, which was moved since it was touched. */
 static void file_moved(struct seam_space *space)
 {
-	map_page(space, 0, 1, RW, SEAM_MAP_PRIVATE);
+	map_file_as(space, 0, 1, 1, &file, RW, SEAM_MAP_PRIVATE);
 	touch(space, 0, 1);
 	remap(space, 0, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 9);
-	map_page(space, 8, 0, SEAM_PROT_WRITE, SEAM_MAP_PRIVATE);
+	map_file_as(space, 8, 1, 0, &file, SEAM_PROT_WRITE, SEAM_MAP_PRIVATE);
 	touch(space, 8, 1);
 	protect(space, 8, 1, RW);
 }
@@ -475,8 +458,8 @@ static void file_moved(struct seam_space *space)
 /* The same, but both moved by as much. */
 static void file_moved_whole(struct seam_space *space)
 {
-	map_page(space, 0, 0, RW, SEAM_MAP_PRIVATE);
-	map_page(space, 1, 1, RW, SEAM_MAP_PRIVATE);
+	map_file_as(space, 0, 1, 0, &file, RW, SEAM_MAP_PRIVATE);
+	map_file_as(space, 1, 1, 1, &file, RW, SEAM_MAP_PRIVATE);
 	touch(space, 0, 2);
 	remap(space, 1, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 9);
 	remap(space, 0, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 8);
@@ -484,7 +467,7 @@ static void file_moved_whole(struct seam_space *space)
 
 static void pages_removed(struct seam_space *space)
 {
-	map_page(space, 0, 0, R, SEAM_MAP_SHARED);
+	map_file_as(space, 0, 1, 0, &file, R, SEAM_MAP_SHARED);
 	note(space, seam_space_madvise(space, AT(0), PAGE, SEAM_MADV_REMOVE) == -SEAM_EACCES);
 }
 
