@@ -83,17 +83,18 @@ static void write_attr(struct attr *to, const struct attr *from)
 
 uint32_t attr_intern(struct attrs *attrs, const struct seam_alloc *alloc, const struct attr *attr)
 {
+	uint32_t *recent = &attrs->recent[attr->flags & (NR_RECENT - 1)];
 	uint32_t hash, id;
 	uint32_t *bucket;
 
-	if (attrs->recent && attr_equal(&attrs->slots[attrs->recent].attr, attr))
-		return attrs->recent;
+	if (*recent && attr_equal(&attrs->slots[*recent].attr, attr))
+		return *recent;
 	hash = attr_hash(attr);
 	if (attrs->nr_buckets) {
 		id = attrs->buckets[hash & (attrs->nr_buckets - 1)];
 		for (; id; id = attrs->slots[id].next)
 			if (attr_equal(&attrs->slots[id].attr, attr))
-				return attrs->recent = id;
+				return *recent = id;
 	}
 	if (!attrs->free_slots && attrs->nr == attrs->room && !grow(attrs, alloc))
 		return 0;
@@ -110,7 +111,7 @@ uint32_t attr_intern(struct attrs *attrs, const struct seam_alloc *alloc, const 
 	attrs->slots[id].next = *bucket;
 	*bucket = id;
 	list_idle(attrs, id);
-	return attrs->recent = id;
+	return *recent = id;
 }
 
 void attr_drop(struct attrs *attrs, uint32_t id)
@@ -129,8 +130,9 @@ static void forget(struct attrs *attrs, uint32_t id)
 	*link = slots[id].next;
 	slots[id].next = attrs->free_slots;
 	attrs->free_slots = id;
-	if (attrs->recent == id)
-		attrs->recent = 0;
+	for (unsigned int i = 0; i < NR_RECENT; i++)
+		if (attrs->recent[i] == id)
+			attrs->recent[i] = 0;
 }
 
 void attr_sweep(struct attrs *attrs)
@@ -167,7 +169,7 @@ void attr_recount_begin(struct attrs *attrs)
 {
 	attrs->nr_buckets = (uint32_t)(table_bytes(attrs->buckets) / sizeof(*attrs->buckets));
 	attrs->room = (uint32_t)(table_bytes(attrs->slots) / sizeof(*attrs->slots));
-	attrs->recent = 0;
+	memset(attrs->recent, 0, sizeof(attrs->recent));
 	if (!attrs->buckets)
 		attrs->nr = attrs->room = 0; /* cut short at its first set: as if it were new */
 	for (uint32_t id = 1; id < attrs->nr; id++)
@@ -177,7 +179,8 @@ void attr_recount_begin(struct attrs *attrs)
 void attr_recount_end(struct attrs *attrs)
 {
 	attrs->free_slots = attrs->idle_slots = 0;
-	attrs->recent = 0; /* it may be one that no area has */
+	/* they may be some that no area has */
+	memset(attrs->recent, 0, sizeof(attrs->recent));
 	memset(attrs->buckets, 0, attrs->nr_buckets * sizeof(*attrs->buckets));
 	for (uint32_t id = 1; id < attrs->nr; id++) {
 		struct attr_slot *slot = &attrs->slots[id];

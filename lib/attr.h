@@ -45,15 +45,17 @@ struct attr_slot {
 	uint32_t listed; /* stands in that list */
 };
 
+#define NR_RECENT 8
+
 struct attrs {
 	struct attr_slot *slots; /* [0] unused */
 	uint32_t *buckets;
 	uint32_t nr, room; /* slots in use or free, slots allocated */
 	uint32_t nr_buckets;
 	uint32_t free_slots, idle_slots; /* heads of lists; 0 ends them */
-	uint32_t recent;		 /* the set asked for last, often asked for again; 0 none */
-	bool shared;			 /* readers look at the sets beside the writer */
-	size_t reused;			 /* how often a slot was given to another set */
+	uint32_t recent[NR_RECENT]; /* asked for last, by rwx, and often asked for again; 0 none */
+	bool shared;		    /* readers look at the sets beside the writer */
+	size_t reused;		    /* how often a slot was given to another set */
 };
 
 /* The number of the set, made when it is new. 0: no memory. It is not yet counted by any area. */

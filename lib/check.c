@@ -69,8 +69,9 @@ SEAM_EXPORT const char *seam_space_check(const struct seam_space *space)
 	if (WITH_KERNELS && !space->pending && !identities_right(space->family))
 		return "anon_vmas are counted wrongly";
 	/* an ask keeps the sets of what it would make */
-	if (!space->pending && space->attrs.recent && !space->attrs.slots[space->attrs.recent].refs)
-		return "the attribute set asked for last is one that no area has";
+	for (unsigned int i = 0; i < NR_RECENT && !space->pending; i++)
+		if (space->attrs.recent[i] && !space->attrs.slots[space->attrs.recent[i]].refs)
+			return "an attribute set asked for lately is one that no area has";
 	if (totals.total_pages != space->mm.totals.total_pages ||
 	    totals.locked_pages != space->mm.totals.locked_pages ||
 	    totals.data_pages != space->mm.totals.data_pages ||

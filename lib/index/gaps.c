@@ -108,7 +108,8 @@ static bool search_down(const struct leaf *leaf, unsigned int slot, uint64_t top
 		for (slot = node->slot; slot; slot--) {
 			uint64_t bottom = inner->end[slot - 1];
 
-			if (node_gap_fits(search, above, bottom, top))
+			if (top - bottom >= search->len &&
+			    node_gap_fits(search, above, bottom, top))
 				return true;
 			if (bottom <= search->lo)
 				return false;
@@ -232,7 +233,8 @@ static bool search_up(const struct leaf *leaf, unsigned int slot, uint64_t botto
 			break;
 		for (slot = node->slot + 1u; slot < inner->node.nr; slot++) {
 			node = inner->child[slot];
-			if (node_gap_fits(search, node, bottom, inner->start[slot]))
+			if (inner->start[slot] - bottom >= search->len &&
+			    node_gap_fits(search, node, bottom, inner->start[slot]))
 				return true;
 			if (inner->start[slot] >= search->hi)
 				return false;

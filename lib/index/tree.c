@@ -42,7 +42,8 @@ void index_destroy(struct index *index)
 
 void index_commit(struct index *index)
 {
-	history_commit(index);
+	if (index_history(index))
+		history_commit(index);
 	blocks_trim_if_due(index);
 }
 
