@@ -9,32 +9,39 @@
 #include "probe/uapi.h"
 #include "verify/chance.h"
 
-/* A range that wraps or lies beyond user space is refused by every call before it does anything. */
+/* Calls that go over areas take a range that ends beyond user space, but none that wraps. */
 static bool allows(const struct world *world, uint64_t addr, uint64_t len)
 {
 	uint64_t start = addr & ~(PAGE - 1), end = (addr + len + PAGE - 1) & ~(PAGE - 1);
 
-	return len >> 47 || addr >> 47 || world_allows(world, start, end - start);
+	return addr >> 47 || (len && end <= start) || world_allows(world, start, end - start);
+}
+
+/* Those that make or take away memory refuse it before they do anything. */
+static bool allows_within(const struct world *world, uint64_t addr, uint64_t len)
+{
+	return len >> 47 || allows(world, addr, len);
 }
 
 bool admit_harmless(const struct world *world, const struct op *op, const uint64_t *args)
 {
 	switch (op->call) {
 	case TRACE_CALL_mmap:
-		return !(args[3] & SEAM_MAP_FIXED) || allows(world, args[0], args[1]);
+		return !(args[3] & SEAM_MAP_FIXED) || allows_within(world, args[0], args[1]);
 	case TRACE_CALL_mremap:
-		return allows(world, args[0], args[1]) && allows(world, args[0], args[2]) &&
-		       (!(args[3] & SEAM_MREMAP_FIXED) || allows(world, args[4], args[2]));
+		return allows_within(world, args[0], args[1]) &&
+		       allows_within(world, args[0], args[2]) &&
+		       (!(args[3] & SEAM_MREMAP_FIXED) || allows_within(world, args[4], args[2]));
 	case TRACE_CALL_brk:
 		return !args[0] || args[0] < world->heap_start || args[0] >= world->heap_floor;
 	case TRACE_CALL_prctl:
-		return args[0] == PR_SET_MEMORY_MERGE || allows(world, args[2], args[3]);
+		return args[0] == PR_SET_MEMORY_MERGE || allows_within(world, args[2], args[3]);
 	case TRACE_CALL_uffd_ioctl:
-		return allows(world, args[2], args[3]);
+		return allows_within(world, args[2], args[3]);
 	case TRACE_CALL_shmat:
-		return allows(world, args[1], args[3]);
+		return allows_within(world, args[1], args[3]);
 	case TRACE_CALL_shmdt:
-		return allows(world, args[0], MAX_SEGMENT_LEN);
+		return allows_within(world, args[0], MAX_SEGMENT_LEN);
 	case TRACE_CALL_rlimit:
 	case TRACE_CALL_set_mempolicy:
 	case TRACE_CALL_mlockall:
@@ -43,6 +50,8 @@ bool admit_harmless(const struct world *world, const struct op *op, const uint64
 	case TRACE_CALL_limit:
 	case OP_EXIT:
 		return true;
+	case TRACE_CALL_munmap:
+		return allows_within(world, args[0], args[1]);
 	default:
 		return allows(world, args[0], args[1]);
 	}
