@@ -72,14 +72,13 @@ void avl_remove(struct tree *tree, uint32_t id)
 
 void avl_build(struct tree *tree)
 {
-	uint32_t id = tree->first, next;
+	uint32_t id = node_at(tree, 0)->near[RIGHT], next;
 
 	tree->root = 0;
+	node_at(tree, 0)->near[LEFT] = node_at(tree, 0)->near[RIGHT] = 0;
 	for (; id; id = next) {
 		next = node_at(tree, id)->near[RIGHT];
-		tree_link(tree, id);
-		/* tree_link knows only the nodes that are in already */
-		node_at(tree, id)->near[RIGHT] = next;
+		tree_link(tree, id, 0);
 		avl_insert(tree, id);
 	}
 }

@@ -103,16 +103,10 @@ void rb_remove(struct tree *tree, uint32_t id)
 	enum side side;
 	uint32_t from;
 
-	if (node->child[LEFT] && node->child[RIGHT]) {
-		/* the next node takes its place and its colour: that one's colour is lost */
-		uint32_t heir = node->near[RIGHT];
-
-		lost_red = is_red(tree, heir);
-		tree_unlink(tree, id, RIGHT, &from, &side);
-		paint(tree, heir, node->red);
-	} else {
-		tree_unlink(tree, id, RIGHT, &from, &side);
-	}
+	/* the next node takes its place and its colour: that one's colour is lost */
+	if (node->child[LEFT] && node->child[RIGHT])
+		lost_red = is_red(tree, node->near[RIGHT]);
+	tree_unlink(tree, id, RIGHT, &from, &side);
 	if (!lost_red)
 		mend(tree, from, side);
 }

@@ -20,6 +20,7 @@ struct steps {
 	unsigned int nr_cached; /* a power of two */
 	uint32_t cached[MAX_CACHED]; /* areas found last */
 	uint32_t last; /* the node that was looked at last: the next edit is mostly of its area */
+	unsigned int usual_levels; /* that most walks down do not go beyond */
 	struct seam_steps count;
 };
 
@@ -29,18 +30,23 @@ static unsigned int kind_of(const struct seam_space *space)
 	return rule(space, SEAM_RULE_area_tree);
 }
 
+static bool keeps_tree(const struct seam_space *space)
+{
+	return kind_of(space) != TREE_NONE && kind_of(space) != TREE_MAPLE;
+}
+
 int steps_init(struct seam_space *space)
 {
 	struct steps *steps = memory_zeroed(&space->alloc, sizeof(*steps));
+	bool with_gaps = kind_of(space) == TREE_RB_GAPS;
 
 	if (!steps)
 		return -SEAM_EALLOC;
-	steps->by_tree = kind_of(space) != TREE_AVL;
-	steps->tree.keep_gaps = kind_of(space) == TREE_RB_GAPS;
-	/* one area; since 3.15 four for each thread, by address */
-	steps->nr_cached = kind_of(space) == TREE_RB_GAPS ? MAX_CACHED : 1;
 	space->steps = steps;
-	return 0;
+	steps->by_tree = kind_of(space) != TREE_AVL;
+	/* one area; since 3.15 four for each thread, by address */
+	steps->nr_cached = with_gaps ? MAX_CACHED : 1;
+	return keeps_tree(space) ? tree_init(&steps->tree, &space->alloc, with_gaps) : 0;
 }
 
 int steps_copy(struct seam_space *copy, const struct seam_space *from)
@@ -62,9 +68,30 @@ void steps_free(struct seam_space *space)
 	memory_free(&space->alloc, space->steps, sizeof(*space->steps));
 }
 
-static bool keeps_tree(const struct seam_space *space)
+/*
+ * Areas of the list that end at or before @addr: these are passed over. *ret_found: the next; 0 none.
+ */
+static uint64_t list_steps(const struct steps *steps, uint64_t addr, uint32_t *ret_found)
 {
-	return kind_of(space) != TREE_NONE && kind_of(space) != TREE_MAPLE;
+	const struct tree *tree = &steps->tree;
+	uint32_t id = node_at(tree, 0)->near[RIGHT];
+	uint64_t nr = 0;
+
+	for (; id && node_at(tree, id)->end <= addr; id = node_at(tree, id)->near[RIGHT])
+		nr++;
+	*ret_found = id;
+	return nr;
+}
+
+/* The first node that ends behind @addr; 0 none. Counts nothing. */
+static uint32_t seek(const struct steps *steps, uint64_t addr)
+{
+	uint32_t id;
+
+	if (steps->by_tree)
+		return tree_seek(&steps->tree, addr);
+	list_steps(steps, addr, &id);
+	return id;
 }
 
 /* The node of the area that starts at @start: mostly the one looked at last, or a neighbour. */
@@ -75,17 +102,35 @@ static uint32_t node_of(struct steps *steps, uint64_t start)
 
 	if (steps->last && last->start == start)
 		return steps->last;
-	for (int side = LEFT; steps->last && side <= RIGHT; side++)
+	for (int side = LEFT; side <= RIGHT; side++)
 		if (last->near[side] && node_at(tree, last->near[side])->start == start)
 			return steps->last = last->near[side];
-	return steps->last = tree_seek(tree, start);
+	return steps->last = seek(steps, start);
+}
+
+/* @start lies between this node and the one below it; 0 is behind all. */
+static bool is_above(const struct tree *tree, uint32_t id, uint64_t start)
+{
+	return node_at(tree, id)->start > start &&
+	       node_at(tree, node_at(tree, id)->near[LEFT])->end <= start;
+}
+
+/* The node above free memory at @start, 0 none: mostly the one looked at last, or the next. */
+static uint32_t node_above(const struct steps *steps, uint64_t start)
+{
+	const struct tree *tree = &steps->tree;
+	uint32_t next = node_at(tree, steps->last)->near[RIGHT];
+
+	if (is_above(tree, steps->last, start))
+		return steps->last;
+	return is_above(tree, next, start) ? next : seek(steps, start);
 }
 
 bool steps_area_inserted(struct seam_space *space, const struct area *area)
 {
 	struct steps *steps = space->steps;
 	struct tree *tree = &steps->tree;
-	uint32_t id;
+	uint32_t id, above;
 
 	if (!keeps_tree(space))
 		return true;
@@ -94,34 +139,45 @@ bool steps_area_inserted(struct seam_space *space, const struct area *area)
 		return false;
 	node_at(tree, id)->start = area->start;
 	node_at(tree, id)->end = area->end;
-	tree_link(tree, id);
+	above = node_above(steps, area->start);
+	steps->last = id;
+	if (index_count(&space->index) >> steps->usual_levels)
+		steps->usual_levels++;
+	if (!steps->by_tree) {
+		tree_list(tree, id, above);
+		if (index_count(&space->index) < AVL_FROM)
+			return true;
+		avl_build(tree);
+		steps->by_tree = true;
+		return true;
+	}
+	tree_link(tree, id, above);
 	if (kind_of(space) == TREE_AVL)
 		avl_insert(tree, id);
 	else
 		rb_insert(tree, id);
-	if (!steps->by_tree && index_count(&space->index) >= AVL_FROM) {
-		avl_build(tree);
-		steps->by_tree = true;
-	}
 	return true;
 }
 
 void steps_area_removed(struct seam_space *space, const struct area *area)
 {
 	struct steps *steps = space->steps;
+	struct tree *tree = &steps->tree;
 	uint32_t id;
 
 	if (!keeps_tree(space))
 		return;
 	id = node_of(steps, area->start);
-	steps->last = 0;
+	steps->last = node_at(tree, id)->near[RIGHT];
 	for (unsigned int i = 0; i < steps->nr_cached; i++)
 		if (steps->cached[i] == id)
 			steps->cached[i] = 0;
-	if (kind_of(space) == TREE_AVL)
-		avl_remove(&steps->tree, id);
+	if (!steps->by_tree)
+		tree_unlist(tree, id);
+	else if (kind_of(space) == TREE_AVL)
+		avl_remove(tree, id);
 	else
-		rb_remove(&steps->tree, id);
+		rb_remove(tree, id);
 }
 
 void steps_area_stored(struct seam_space *space, const struct area *before,
@@ -148,47 +204,56 @@ static uint64_t maple_levels(const struct seam_space *space)
 	return levels;
 }
 
-/* Areas of the list that end at or before @addr: these are passed over. */
-static uint64_t list_steps(const struct seam_space *space, uint64_t addr)
-{
-	const struct tree *tree = &space->steps->tree;
-	uint64_t nr = 0;
+/* A walk down the tree to where @addr would be. */
+struct walk {
+	uint64_t addr;
+	uint32_t id;	   /* where it stands; 0 when it has passed the bottom */
+	uint32_t found;	   /* the last node that ends behind @addr, */
+	uint32_t nr_found; /* and the nodes compared up to there */
+	uint32_t nr;
+};
 
-	for (uint32_t id = tree->first; id && node_at(tree, id)->end <= addr;
-	     id = node_at(tree, id)->near[RIGHT])
-		nr++;
-	return nr;
+/*
+ * Which way it goes cannot be foreseen, so it is no branch: both sides are worked out. At node 0 it
+ * stays.
+ */
+static inline void step_down(const struct tree *tree, struct walk *walk)
+{
+	const struct node *node = node_at(tree, walk->id);
+	uint32_t left = node->child[LEFT], right = node->child[RIGHT];
+	uint32_t is_above = -(uint32_t)(walk->addr < node->end); /* all bits */
+
+	walk->nr += walk->id != 0;
+	walk->nr_found ^= (walk->nr_found ^ walk->nr) & is_above;
+	walk->found ^= (walk->found ^ walk->id) & is_above;
+	walk->id = right ^ ((left ^ right) & is_above);
 }
 
 /*
  * Nodes compared on the way down; with @stop the walk ends at the area that holds @addr.
- * *ret_found: with @stop, the area that holds @addr or is the next above it; 0 none.
+ * *ret_found: the area that holds @addr or is the next above it; 0 none.
+ *
+ * How far it goes cannot be foreseen either: it goes as far as most do, if need be at node 0.
  */
-static uint64_t tree_steps(const struct tree *tree, uint64_t addr, bool stop, uint32_t *ret_found)
+static uint64_t tree_steps(const struct steps *steps, uint64_t addr, bool stop, uint32_t *ret_found)
 {
-	uint64_t nr = 0;
+	const struct tree *tree = &steps->tree;
+	struct walk walk = { .addr = addr, .id = tree->root };
+	uint32_t stops; /* all bits */
 
-	*ret_found = 0;
-	for (uint32_t id = tree->root; id;) {
-		const struct node *node = node_at(tree, id);
-		bool above = node->end > addr;
-
-		nr++;
-		if (above) {
-			*ret_found = id;
-			if (stop && node->start <= addr)
-				return nr;
-		}
-		id = node->child[above ? LEFT : RIGHT];
-	}
-	return nr;
+	for (unsigned int level = 0; level < steps->usual_levels; level++)
+		step_down(tree, &walk);
+	while (walk.id)
+		step_down(tree, &walk);
+	*ret_found = walk.found;
+	stops = -(uint32_t)(stop & (node_at(tree, walk.found)->start <= addr));
+	return walk.nr ^ ((walk.nr ^ walk.nr_found) & stops);
 }
 
 void steps_count_find(const struct seam_space *space, uint64_t addr)
 {
 	struct steps *steps = space->steps;
 	const struct tree *tree = &steps->tree;
-	uint64_t nr;
 	uint32_t id;
 
 	if (!keeps_tree(space)) {
@@ -202,8 +267,10 @@ void steps_count_find(const struct seam_space *space, uint64_t addr)
 			return;
 		}
 	}
-	nr = tree_steps(tree, addr, true, &id);
-	steps->count.find += steps->by_tree ? nr : list_steps(space, addr);
+	if (steps->by_tree)
+		steps->count.find += tree_steps(steps, addr, true, &id);
+	else
+		steps->count.find += list_steps(steps, addr, &id);
 	if (id)
 		steps->cached[(addr >> space->arch->huge_shift) & (steps->nr_cached - 1)] = id;
 	steps->last = id;
@@ -225,10 +292,10 @@ void steps_count_insert(const struct seam_space *space, uint64_t addr)
 	if (!keeps_tree(space))
 		steps->count.insert += kind_of(space) == TREE_MAPLE ? maple_levels(space) : 0;
 	else if (!steps->by_tree)
-		steps->count.insert += list_steps(space, addr);
+		steps->count.insert += list_steps(steps, addr, &steps->last);
 	else /* the walk for links ends at an area that holds @addr; find_vma_prev goes on */
 		steps->count.insert +=
-			tree_steps(&steps->tree, addr, kind_of(space) != TREE_AVL, &steps->last);
+			tree_steps(steps, addr, kind_of(space) != TREE_AVL, &steps->last);
 }
 
 void steps_count_placement(const struct seam_space *space, uint64_t nr)

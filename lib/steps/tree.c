@@ -10,29 +10,44 @@ static enum side other(enum side side)
 	return side == LEFT ? RIGHT : LEFT;
 }
 
+int tree_init(struct tree *tree, const struct seam_alloc *alloc, bool keep_gaps)
+{
+	*tree = (struct tree) { .keep_gaps = keep_gaps };
+	tree->nodes = alloc->alloc(alloc->ctx, FIRST_ROOM * sizeof(*tree->nodes));
+	if (!tree->nodes)
+		return -SEAM_EALLOC;
+	tree->room = FIRST_ROOM;
+	tree->nodes[tree->nr++] = (struct node) { .start = UINT64_MAX };
+	return 0;
+}
+
+static bool grow(struct tree *tree, const struct seam_alloc *alloc)
+{
+	uint32_t room = tree->room * 2;
+	struct node *nodes;
+
+	if (room > UINT32_MAX / sizeof(*nodes))
+		return false;
+	nodes = memory_resize(alloc, tree->nodes, tree->room * sizeof(*nodes),
+			      room * sizeof(*nodes));
+	if (!nodes)
+		return false;
+	tree->nodes = nodes;
+	tree->room = room;
+	return true;
+}
+
 uint32_t tree_node_new(struct tree *tree, const struct seam_alloc *alloc)
 {
 	uint32_t id = tree->free_nodes;
 
-	if (id) {
+	if (id)
 		tree->free_nodes = node_at(tree, id)->near[LEFT];
-	} else {
-		if (tree->nr >= tree->room) {
-			uint32_t room = tree->room ? tree->room * 2 : FIRST_ROOM;
-			struct node *nodes = memory_resize(alloc, tree->nodes,
-							   tree->room * sizeof(*nodes),
-							   room * sizeof(*nodes));
-
-			if (!nodes)
-				return 0;
-			tree->nodes = nodes;
-			tree->room = room;
-		}
-		if (!tree->nr)
-			tree->nodes[tree->nr++] = (struct node) { 0 };
-		id = tree->nr++;
-	}
-	tree->nodes[id] = (struct node) { 0 };
+	else if (tree->nr < tree->room || grow(tree, alloc))
+		id = tree->nr++ * (uint32_t)sizeof(struct node);
+	else
+		return 0;
+	*node_at(tree, id) = (struct node) { 0 };
 	return id;
 }
 
@@ -90,11 +105,16 @@ static uint64_t largest_gap(const struct tree *tree, uint32_t id)
 	return gap;
 }
 
-/* From the node up to the root. */
+/* From the node up, as far as it matters: what stays as it was tells those above nothing new. */
 static void refresh_up(struct tree *tree, uint32_t id)
 {
-	for (; id; id = node_at(tree, id)->up)
-		node_at(tree, id)->gap = largest_gap(tree, id);
+	for (; id; id = node_at(tree, id)->up) {
+		uint64_t gap = largest_gap(tree, id);
+
+		if (gap == node_at(tree, id)->gap)
+			return;
+		node_at(tree, id)->gap = gap;
+	}
 }
 
 void tree_refresh_gaps(struct tree *tree, uint32_t id)
@@ -125,40 +145,38 @@ static void set_child(struct tree *tree, uint32_t id, enum side side, uint32_t c
 		node_at(tree, child)->up = id;
 }
 
-static void list_between(struct tree *tree, uint32_t id, uint32_t below, uint32_t above)
-{
-	node_at(tree, id)->near[LEFT] = below;
-	node_at(tree, id)->near[RIGHT] = above;
-	if (below)
-		node_at(tree, below)->near[RIGHT] = id;
-	else
-		tree->first = id;
-	if (above)
-		node_at(tree, above)->near[LEFT] = id;
-}
-
-void tree_link(struct tree *tree, uint32_t id)
+static void hang(struct tree *tree, uint32_t id, uint32_t up, enum side side)
 {
 	struct node *node = node_at(tree, id);
-	uint32_t at = tree->root, up = 0, below = 0, above = 0;
-	enum side side = LEFT;
 
-	while (at) {
-		up = at;
-		side = node_at(tree, at)->end > node->start ? LEFT : RIGHT;
-		if (side == LEFT)
-			above = at;
-		else
-			below = at;
-		at = node_at(tree, at)->child[side];
-	}
 	node->child[LEFT] = node->child[RIGHT] = 0;
 	node->up = up;
 	if (up)
 		node_at(tree, up)->child[side] = id;
 	else
 		tree->root = id;
-	list_between(tree, id, below, above);
+}
+
+void tree_list(struct tree *tree, uint32_t id, uint32_t above)
+{
+	struct node *node = node_at(tree, id), *next = node_at(tree, above);
+
+	node->near[LEFT] = next->near[LEFT];
+	node->near[RIGHT] = above;
+	node_at(tree, next->near[LEFT])->near[RIGHT] = id;
+	next->near[LEFT] = id;
+}
+
+/* Of two neighbours one is below the other in the tree, and has no child on the side between. */
+void tree_link(struct tree *tree, uint32_t id, uint32_t above)
+{
+	uint32_t below = node_at(tree, above)->near[LEFT];
+
+	if (above && !node_at(tree, above)->child[LEFT])
+		hang(tree, id, above, LEFT);
+	else
+		hang(tree, id, below, RIGHT);
+	tree_list(tree, id, above);
 	tree_refresh_gaps(tree, id);
 }
 
@@ -173,15 +191,23 @@ static void unlist(struct tree *tree, uint32_t id)
 {
 	uint32_t below = node_at(tree, id)->near[LEFT], above = node_at(tree, id)->near[RIGHT];
 
-	if (below)
-		node_at(tree, below)->near[RIGHT] = above;
-	else
-		tree->first = above;
-	if (above)
-		node_at(tree, above)->near[LEFT] = below;
+	node_at(tree, below)->near[RIGHT] = above;
+	node_at(tree, above)->near[LEFT] = below;
 }
 
-/* @heir, the nearest node on @side, leaves its place below @id and takes @id's. */
+static void free_node(struct tree *tree, uint32_t id)
+{
+	node_at(tree, id)->near[LEFT] = tree->free_nodes;
+	tree->free_nodes = id;
+}
+
+void tree_unlist(struct tree *tree, uint32_t id)
+{
+	unlist(tree, id);
+	free_node(tree, id);
+}
+
+/* @heir, the nearest node on @side, leaves its place below @id and takes @id's with all it is. */
 static void inherit(struct tree *tree, uint32_t id, uint32_t heir, enum side side,
 		    uint32_t *ret_from, enum side *ret_side)
 {
@@ -199,6 +225,7 @@ static void inherit(struct tree *tree, uint32_t id, uint32_t heir, enum side sid
 	set_child(tree, heir, other(side), node->child[other(side)]);
 	replace_child(tree, id, heir);
 	next->height = node->height;
+	next->gap = node->gap;
 }
 
 void tree_unlink(struct tree *tree, uint32_t id, enum side side, uint32_t *ret_from,
@@ -221,10 +248,9 @@ void tree_unlink(struct tree *tree, uint32_t id, enum side side, uint32_t *ret_f
 	unlist(tree, id);
 	if (tree->keep_gaps) {
 		refresh_up(tree, *ret_from);
-		refresh_up(tree, above);
+		refresh_up(tree, above); /* an heir on the right is this one */
 	}
-	node->near[LEFT] = tree->free_nodes;
-	tree->free_nodes = id;
+	free_node(tree, id);
 }
 
 void tree_rotate(struct tree *tree, uint32_t id, enum side side)

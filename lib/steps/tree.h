@@ -3,8 +3,9 @@
  * lib/steps/tree.h - search trees kept in shape only: AVL (up to 2.4.9) and red-black (2.4.10 -
  * 6.0), with the largest gap below each node where the kernel keeps it (3.8 - 6.0).
  *
- * A node stands for an area; nodes are numbered, 0 is none. Beside the tree they form the list of
- * areas in address order.
+ * A node stands for an area. It is named by where it lies, in bytes from node 0, which is none: that
+ * saves a multiplication at each step of a walk. Beside the tree nodes form the list of areas in
+ * address order, a ring that 0 closes: near[RIGHT] of 0 is the lowest, near[LEFT] the highest.
  */
 #ifndef LIB_STEPS_TREE_H
 #define LIB_STEPS_TREE_H
@@ -18,23 +19,26 @@ enum side { LEFT, RIGHT };
 
 struct node {
 	uint64_t start, end;
-	uint64_t gap;	   /* largest free range that ends at the start of a node at or below */
 	uint32_t child[2]; /* by enum side */
 	uint32_t up;
 	uint32_t near[2]; /* neighbours in address order; near[LEFT] chains free nodes */
-	uint32_t height;  /* AVL; a leaf has 1 */
-	bool red;	  /* red-black */
+	union {
+		uint32_t height; /* AVL; a leaf has 1 */
+		uint32_t red;	 /* red-black */
+	};
+	uint64_t gap; /* largest free range that ends at the start of a node at or below */
 };
 
 struct tree {
-	struct node *nodes; /* [0] is none: black, of height 0, without gap */
+	struct node *nodes; /* [0] is none: black, of height 0, holds no address, has no gap */
 	uint32_t nr, room;
 	uint32_t free_nodes;
 	uint32_t root;
-	uint32_t first; /* lowest node */
 	bool keep_gaps;
 };
 
+/* Empty. -SEAM_EALLOC */
+int tree_init(struct tree *tree, const struct seam_alloc *alloc, bool keep_gaps);
 /* A node for a new area; 0: no memory. */
 uint32_t tree_node_new(struct tree *tree, const struct seam_alloc *alloc);
 /* @copy, bitwise the same, gets nodes of its own, or none and -SEAM_EALLOC. */
@@ -44,8 +48,12 @@ void tree_destroy(struct tree *tree, const struct seam_alloc *alloc);
 /* The node whose area holds @addr or is the next above it; 0 none. Counts nothing. */
 uint32_t tree_seek(const struct tree *tree, uint64_t addr);
 
-/* Links the node (start and end set) as a leaf where it belongs, and into the list. */
-void tree_link(struct tree *tree, uint32_t id);
+/* Puts the node (start and end set) into the list, right below @above. */
+void tree_list(struct tree *tree, uint32_t id, uint32_t above);
+/* The same, and hangs it into the tree as a leaf where it belongs. */
+void tree_link(struct tree *tree, uint32_t id, uint32_t above);
+/* Takes the node, which is in no tree, out of the list. */
+void tree_unlist(struct tree *tree, uint32_t id);
 /*
  * Takes the node out of list and tree. With two children the nearest node on @side takes its place.
  * *ret_from: the lowest node whose subtree changed; *ret_side: on which side it got shorter.
@@ -75,7 +83,7 @@ uint64_t tree_gap_steps(const struct tree *tree, uint64_t len, uint64_t lo, uint
 
 static inline struct node *node_at(const struct tree *tree, uint32_t id)
 {
-	return &tree->nodes[id];
+	return (struct node *)((char *)tree->nodes + id);
 }
 
 #endif

@@ -81,7 +81,7 @@ static bool any_gap(const struct tree *tree, uint64_t len, uint64_t lo, uint64_t
 {
 	uint64_t at = lo;
 
-	for (uint32_t id = tree->first; id; id = node_at(tree, id)->near[RIGHT]) {
+	for (uint32_t id = node_at(tree, 0)->near[RIGHT]; id; id = node_at(tree, id)->near[RIGHT]) {
 		uint64_t end = node_at(tree, id)->start;
 
 		if ((end < hi ? end : hi) >= at && (end < hi ? end : hi) - at >= len)
@@ -92,12 +92,19 @@ static bool any_gap(const struct tree *tree, uint64_t len, uint64_t lo, uint64_t
 	return hi >= at && hi - at >= len;
 }
 
+static void link_node(struct tree *tree, uint32_t id)
+{
+	tree_link(tree, id, tree_seek(tree, node_at(tree, id)->start));
+}
+
 static const char *shake(bool red_black, bool gaps)
 {
-	struct tree tree = { .keep_gaps = gaps };
+	struct tree tree;
 	uint32_t ids[SLOTS] = { 0 };
 	const char *wrong = NULL;
 
+	if (tree_init(&tree, &heap, gaps))
+		return "no memory";
 	for (unsigned int round = 0; round < ROUNDS && !wrong; round++) {
 		uint64_t slot = random_below(round % 20000 < 10000 ? SLOTS : SLOTS / 20);
 		uint32_t id = ids[slot];
@@ -106,7 +113,7 @@ static const char *shake(bool red_black, bool gaps)
 			ids[slot] = id = tree_node_new(&tree, &heap);
 			node_at(&tree, id)->start = (slot * 4 + 1) * PAGE;
 			node_at(&tree, id)->end = (slot * 4 + 2 + random_below(3)) * PAGE;
-			tree_link(&tree, id);
+			link_node(&tree, id);
 			(red_black ? rb_insert : avl_insert)(&tree, id);
 		} else if (random_below(3)) {
 			(red_black ? rb_remove : avl_remove)(&tree, id);
@@ -135,15 +142,17 @@ static const char *shake(bool red_black, bool gaps)
 
 static const char *build(void)
 {
-	struct tree tree = { 0 };
+	struct tree tree;
 	const char *wrong;
 
+	if (tree_init(&tree, &heap, false))
+		return "no memory";
 	for (uint64_t n = 0; n < 100; n++) {
 		uint32_t id = tree_node_new(&tree, &heap);
 
 		node_at(&tree, id)->start = n * 2 * PAGE;
 		node_at(&tree, id)->end = (n * 2 + 1) * PAGE;
-		tree_link(&tree, id);
+		link_node(&tree, id);
 		avl_insert(&tree, id);
 	}
 	avl_build(&tree);
