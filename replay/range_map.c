@@ -10,12 +10,14 @@
 #include <string.h>
 
 #define LEAF_RANGES 64
-#define GROUP 8u
+#define GROUP 8
 
 struct range_leaf {
 	unsigned int nr;
-	struct valued_range ranges[LEAF_RANGES];
+	struct valued_range ranges[LEAF_RANGES]; /* beyond nr: their ends are BEYOND_ALL */
 };
+
+#define BEYOND_ALL UINT64_MAX
 
 struct position {
 	size_t leaf;
@@ -49,24 +51,21 @@ static size_t find_leaf(const struct range_map *map, uint64_t addr)
 }
 
 /*
- * The first range of a leaf that ends behind @addr; there is one. It is often @likely. Else the
- * groups that end before it are counted, and then the ranges of one group: no compare waits for
- * another, and there is no branch that could not be predicted.
+ * The first range of a leaf that ends behind @addr; there is one. The groups that end before it are
+ * counted, and then the ranges of one group, always as many: no compare waits for another, and there
+ * is no branch, which could not be foreseen.
  */
-static unsigned int find_slot(const struct range_leaf *leaf, uint64_t addr, unsigned int likely)
+static unsigned int find_slot(const struct range_leaf *leaf, uint64_t addr)
 {
 	const struct valued_range *ranges = leaf->ranges;
-	unsigned int slot = 0, end;
+	unsigned int slot = 0, in_group = 0;
 
-	if (likely < leaf->nr && ranges[likely].end > addr &&
-	    (!likely || ranges[likely - 1].end <= addr))
-		return likely;
-	for (unsigned int i = GROUP - 1; i < leaf->nr; i += GROUP)
-		slot += ranges[i].end <= addr ? GROUP : 0;
-	end = slot + GROUP < leaf->nr ? slot + GROUP : leaf->nr;
-	for (unsigned int i = slot; i < end; i++)
+	for (unsigned int i = GROUP - 1; i < LEAF_RANGES; i += GROUP)
 		slot += ranges[i].end <= addr;
-	return slot;
+	ranges += slot *= GROUP;
+	for (unsigned int i = 0; i < GROUP - 1; i++)
+		in_group += ranges[i].end <= addr;
+	return slot + in_group;
 }
 
 /* The first range that ends behind @addr. */
@@ -76,9 +75,8 @@ static bool find(struct range_map *map, uint64_t addr, struct position *ret)
 
 	if (!map->leaves || at == map->nr_leaves)
 		return false;
-	map->last_slot = find_slot(map->leaves[at], addr, map->last_slot);
 	map->last = at;
-	*ret = (struct position) { .leaf = at, .slot = map->last_slot };
+	*ret = (struct position) { .leaf = at, .slot = find_slot(map->leaves[at], addr) };
 	return true;
 }
 
@@ -115,6 +113,13 @@ static bool step_forward(const struct range_map *map, struct position *at)
 	return true;
 }
 
+/* Slots from @from on hold no range any more. */
+static void clear_slots(struct range_leaf *leaf, unsigned int from, unsigned int end)
+{
+	for (unsigned int i = from; i < end; i++)
+		leaf->ranges[i].end = BEYOND_ALL;
+}
+
 static int insert_leaf(struct range_map *map, size_t at, struct range_leaf *leaf)
 {
 	if (map->nr_leaves == map->room) {
@@ -142,9 +147,11 @@ static int make_room(struct range_map *map, struct position *at)
 
 	if (map->nr_leaves && map->leaves[at->leaf]->nr < LEAF_RANGES)
 		return 0;
-	upper = calloc(1, sizeof(*upper));
+	upper = malloc(sizeof(*upper));
 	if (!upper)
 		return -ENOMEM;
+	upper->nr = 0;
+	clear_slots(upper, 0, LEAF_RANGES);
 	if (insert_leaf(map, map->nr_leaves ? at->leaf + 1 : 0, upper)) {
 		free(upper);
 		return -ENOMEM;
@@ -162,6 +169,7 @@ static int make_room(struct range_map *map, struct position *at)
 	upper->nr = LEAF_RANGES - keep; /* it was full */
 	memcpy(upper->ranges, &leaf->ranges[keep], upper->nr * sizeof(struct valued_range));
 	leaf->nr = keep;
+	clear_slots(leaf, keep, LEAF_RANGES);
 	if (at->slot > keep) {
 		at->leaf++;
 		at->slot -= keep;
@@ -182,7 +190,6 @@ static int insert(struct range_map *map, struct position *at, const struct value
 	leaf->ranges[at->slot] = *range;
 	leaf->nr++;
 	map->last = at->leaf;
-	map->last_slot = at->slot;
 	return 0;
 }
 
@@ -191,6 +198,7 @@ static void take_out(struct range_leaf *leaf, unsigned int first, unsigned int e
 {
 	memmove(&leaf->ranges[first], &leaf->ranges[end],
 		(leaf->nr - end) * sizeof(struct valued_range));
+	clear_slots(leaf, leaf->nr - (end - first), leaf->nr);
 	leaf->nr -= end - first;
 }
 

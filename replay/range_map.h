@@ -21,8 +21,7 @@ struct range_leaf;
 struct range_map {
 	struct range_leaf **leaves; /* none is empty */
 	size_t nr_leaves, room;
-	size_t last;		/* the leaf that was used last, */
-	unsigned int last_slot; /* and where in it */
+	size_t last; /* the leaf that was used last */
 };
 
 static inline bool range_map_is_empty(const struct range_map *map)
