@@ -15,18 +15,21 @@ struct valued_range {
 	uint64_t value;
 };
 
-struct range_leaf;
+struct range_part;
 
 /* All zero is an empty map. */
 struct range_map {
-	struct range_leaf **leaves; /* none is empty */
-	size_t nr_leaves, room;
-	size_t last; /* the leaf that was used last */
+	struct range_part *parts;
+	size_t nr_parts, room;
+	/* found last, as long as nothing was changed since */
+	uint64_t found_addr; /* 0: nothing */
+	size_t found_part;
+	unsigned int found_slot;
 };
 
 static inline bool range_map_is_empty(const struct range_map *map)
 {
-	return !map->nr_leaves;
+	return !map->nr_parts;
 }
 
 /* The first range that ends behind @addr: the one that holds it, or the next one up. */

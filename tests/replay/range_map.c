@@ -84,8 +84,8 @@ static void test_run(bool downward)
 		good = !range_map_set(&map, page, page + 1, page);
 	}
 	ok(good && same(&map), "a run %s", downward ? "downward" : "upward");
-	ok(map.nr_leaves <= PAGES / 64 + 2, "fills its leaves: %zu", map.nr_leaves);
-	good = !range_map_set(&map, 0, PAGES, 7) && map.nr_leaves == 1;
+	ok(map.nr_parts <= PAGES / 64 + 2, "fills its leaves: %zu", map.nr_parts);
+	good = !range_map_set(&map, 0, PAGES, 7) && map.nr_parts == 1;
 	ok(good, "one range over all leaves one");
 	range_map_free(&map);
 }
