@@ -59,8 +59,8 @@ static noinline_for_stack int grow(struct seam_space *space, uint64_t start, uin
 	range->attr = area_intern(space, &attr);
 	if (!range->attr)
 		return -SEAM_EALLOC;
-	steps_insert(space, start);
 	index_seek(&space->index, start, &at);
+	steps_insert(space, start, &at);
 	err = merge_fresh(space, rule(space, SEAM_RULE_brk_join), true, range, &at);
 	if (!err && attr.flags & SEAM_VM_LOCKED && old_fault_in(space, start) == -SEAM_EALLOC)
 		err = -SEAM_EALLOC;

@@ -109,10 +109,12 @@ int merge_scan(struct seam_space *space, uint64_t start, uint64_t end)
 {
 	struct spot *lower = &scratch_of(space)->neighbours.below;
 	struct spot *upper = &scratch_of(space)->neighbours.above;
+	bool found;
 	int err;
 
-	steps_insert(space, start);
-	if (!spot_find(space, start, lower))
+	found = spot_find(space, start, lower);
+	steps_insert(space, start, &lower->cursor);
+	if (!found)
 		return 0;
 	steps_forget_last(space);
 	spot_below(space, lower, lower);
@@ -234,12 +236,15 @@ int merge_fresh(struct seam_space *space, enum join_style style, bool keep_pgoff
 	struct neighbours *n = &scratch_of(space)->neighbours;
 	struct cursor place = *at;
 	bool joined = false;
+	struct cursor below;
 	int err = 0;
 
 	/* 2.4.3 asks for the area that holds the byte below */
 	if (style == JOIN_BELOW &&
-	    join_takes(style, area_flags(space, fresh), file_of(space, fresh)))
-		steps_find(space, fresh->start - 1);
+	    join_takes(style, area_flags(space, fresh), file_of(space, fresh))) {
+		index_seek(&space->index, fresh->start - 1, &below);
+		steps_find(space, fresh->start - 1, &below);
+	}
 	find_neighbours(space, fresh, NULL, at, n);
 	if (style == JOIN_CASES)
 		err = merge_cases(space, fresh, NULL, n, &joined);

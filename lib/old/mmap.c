@@ -181,9 +181,11 @@ static int clear(struct seam_space *space, const struct area *range, struct free
 {
 	int err = 0;
 
+	if (!place->searched)
+		index_seek(&space->index, range->start, &place->at);
 	/* 2.4.10 and later look first for what overlaps */
 	if (place->searched || args_of(space) >= MMAP_2_4_10)
-		steps_insert(space, range->start);
+		steps_insert(space, range->start, &place->at);
 	if (place->searched)
 		return 0;
 	if (args_of(space) < MMAP_2_4_10 || old_range_taken(space, range->start, range->end))

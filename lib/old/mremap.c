@@ -141,8 +141,8 @@ static noinline_for_stack int copy_area(struct seam_space *space, const struct o
 	if (rule(space, SEAM_RULE_anon_pgoff) == PGOFF_ADDRESS && !copy->anon &&
 	    !file_of(space, copy))
 		copy->pgoff = pages_of(space, copy->start);
-	steps_insert(space, copy->start);
 	index_seek(&space->index, copy->start, &at);
+	steps_insert(space, copy->start, &at);
 	return merge_fresh(space, style, style == JOIN_FILES, copy, &at);
 }
 

@@ -77,6 +77,7 @@ int old_unmap(struct seam_space *space, uint64_t start, uint64_t len)
 {
 	struct spot *spot = &scratch_of(space)->old_unmapped;
 	uint64_t end;
+	bool found;
 	int err;
 
 	if (start & (page_size(space) - 1) || start > space->user_end ||
@@ -85,8 +86,9 @@ int old_unmap(struct seam_space *space, uint64_t start, uint64_t len)
 	end = start + round_up(space, len);
 	if (end == start)
 		return rule(space, SEAM_RULE_munmap_empty) ? -SEAM_EINVAL : 0;
-	steps_insert(space, start);
-	if (!spot_find(space, start, spot) || spot->area.start >= end)
+	found = spot_find(space, start, spot);
+	steps_insert(space, start, &spot->cursor);
+	if (!found || spot->area.start >= end)
 		return 0;
 	err = check_cuts(space, spot, start, end);
 	if (err)

@@ -84,8 +84,10 @@ static inline bool spot_find(const struct seam_space *space, uint64_t addr, stru
 /* The same for find_vma: counts the kernel's steps. */
 static inline bool spot_look_up(struct seam_space *space, uint64_t addr, struct spot *ret_spot)
 {
-	steps_find(space, addr);
-	return spot_find(space, addr, ret_spot);
+	bool found = spot_find(space, addr, ret_spot);
+
+	steps_find(space, addr, &ret_spot->cursor);
+	return found;
 }
 
 /* The neighbour above or below; false when there is none. */

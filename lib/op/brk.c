@@ -30,9 +30,10 @@ static bool has_room(const struct seam_space *space, uint64_t old, uint64_t new)
 {
 	struct cursor cursor;
 	struct area next;
+	bool more = area_seek(space, old, &cursor, &next);
 
-	steps_find(space, old);
-	if (!area_seek(space, old, &cursor, &next))
+	steps_find(space, old, &cursor);
+	if (!more)
 		return true;
 	return new + page_size(space) <= place_start_with_gap(space, &next);
 }

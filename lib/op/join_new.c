@@ -69,8 +69,8 @@ void join_new_decide(struct seam_space *space, struct join_new *join)
 {
 	struct seam_stats *stats = &space->mm.stats;
 
-	steps_insert(space, join->area.start);
 	find_neighbours(space, join);
+	steps_insert(space, join->area.start, &join->next_at);
 	join->has_next = join->has_next && !join->left_only;
 	join->joins_left = join->joins_right = false;
 	if (rule(space, SEAM_RULE_special) && area_flags(space, &join->area) & SEAM_VM_SPECIAL)

@@ -311,7 +311,7 @@ static int make_room(struct seam_space *space, struct mapping *map, struct unmap
 	if (map->map_flags & SEAM_MAP_FIXED)
 		err = unmap_check(space, map->addr, map->addr + map->len, old);
 	else
-		steps_find(space, map->addr);
+		steps_find(space, map->addr, &old->at);
 	if (err)
 		return err;
 	if (!limit_may_expand(space, map->flags, pages - old->pages))

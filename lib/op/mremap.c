@@ -134,8 +134,10 @@ static int check_target(const struct seam_space *space, const struct remap *rema
 
 static int find_source(const struct seam_space *space, struct remap *remap)
 {
-	steps_find(space, remap->addr);
-	if (!area_seek(space, remap->addr, &remap->cursor, &remap->source))
+	bool found = area_seek(space, remap->addr, &remap->cursor, &remap->source);
+
+	steps_find(space, remap->addr, &remap->cursor);
+	if (!found)
 		return -SEAM_EFAULT;
 	return remap->source.start <= remap->addr ? 0 : -SEAM_EFAULT;
 }

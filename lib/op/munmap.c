@@ -62,8 +62,8 @@ static noinline_for_stack int look_through(struct seam_space *space, struct unma
 	struct area area;
 	int err = 0;
 
-	steps_find(space, unmap->start);
 	unmap->found = index_seek(&space->index, unmap->start, &unmap->at);
+	steps_find(space, unmap->start, &unmap->at);
 	cursor = unmap->at;
 	for (bool more = unmap->found; more && !err; more = index_next(&space->index, &cursor)) {
 		index_load(&space->index, &cursor, &area);

@@ -54,11 +54,11 @@ static bool usable(const struct seam_space *space, uint64_t addr, uint64_t len,
 		   struct place_found *ret_found)
 {
 	struct area area;
+	bool more = area_behind(space, addr, ret_found, &area);
 
-	steps_find(space, addr);
+	steps_find(space, addr, &ret_found->next);
 	ret_found->addr = addr;
-	return !area_behind(space, addr, ret_found, &area) ||
-	       addr + len <= place_start_with_gap(space, &area);
+	return !more || addr + len <= place_start_with_gap(space, &area);
 }
 
 /* Where the area above a gap keeps memory free from; what is above is noted. */

@@ -54,7 +54,7 @@ int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write
 			return -SEAM_EFAULT;
 		to = area.end < end ? area.end : end;
 		/* each page's fault looks for its area */
-		steps_find_pages(space, at, pages_of(space, page_up(space, to) - at));
+		steps_find_pages(space, at, pages_of(space, page_up(space, to) - at), &cursor);
 		becomes_anon = write ? !(area_flags(space, &area) & SEAM_VM_SHARED)
 				     : fault_read_is_anon(space, &area, at, to);
 		if (becomes_anon && !area.anon) {

@@ -9,6 +9,7 @@ enum { TREE_NONE, TREE_AVL, TREE_RB, TREE_RB_GAPS, TREE_MAPLE };
 
 #define AVL_FROM 32 /* 2.2 - 2.4.9 include/linux/sched.h AVL_MIN_MAP_COUNT */
 #define MAX_CACHED 4
+#define NR_KNOWN 1024 /* a power of two */
 
 /* 6.1 include/linux/maple_tree.h, 64 bits: slots of a node, of which three quarters are taken */
 #define MAPLE_LEAF 12
@@ -20,7 +21,8 @@ struct steps {
 	unsigned int nr_cached; /* a power of two */
 	uint32_t cached[MAX_CACHED]; /* areas found last */
 	uint32_t last; /* the node that was looked at last: the next edit is mostly of its area */
-	unsigned int usual_levels; /* that most walks down do not go beyond */
+	/* where the node of an area that starts at such an address may be */
+	uint32_t known[NR_KNOWN];
 	struct seam_steps count;
 };
 
@@ -94,18 +96,30 @@ static uint32_t seek(const struct steps *steps, uint64_t addr)
 	return id;
 }
 
-/* The node of the area that starts at @start: mostly the one looked at last, or a neighbour. */
+static uint32_t *known_at(struct steps *steps, uint64_t start)
+{
+	return &steps->known[(start * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
+}
+
+/* The node of the area that starts at @start. */
 static uint32_t node_of(struct steps *steps, uint64_t start)
 {
-	const struct tree *tree = &steps->tree;
-	const struct node *last = node_at(tree, steps->last);
+	uint32_t *known = known_at(steps, start);
 
-	if (steps->last && last->start == start)
-		return steps->last;
-	for (int side = LEFT; side <= RIGHT; side++)
-		if (last->near[side] && node_at(tree, last->near[side])->start == start)
-			return steps->last = last->near[side];
-	return steps->last = seek(steps, start);
+	if (node_at(&steps->tree, *known)->start != start)
+		*known = seek(steps, start);
+	return steps->last = *known;
+}
+
+/* The node of the area under the cursor; 0 past the end. */
+static uint32_t node_under(const struct seam_space *space, const struct cursor *at)
+{
+	struct area area;
+
+	if (!index_on_area(&space->index, at))
+		return 0;
+	index_load(&space->index, at, &area);
+	return node_of(space->steps, area.start);
 }
 
 /* @start lies between this node and the one below it; 0 is behind all. */
@@ -140,9 +154,7 @@ bool steps_area_inserted(struct seam_space *space, const struct area *area)
 	node_at(tree, id)->start = area->start;
 	node_at(tree, id)->end = area->end;
 	above = node_above(steps, area->start);
-	steps->last = id;
-	if (index_count(&space->index) >> steps->usual_levels)
-		steps->usual_levels++;
+	steps->last = *known_at(steps, area->start) = id;
 	if (!steps->by_tree) {
 		tree_list(tree, id, above);
 		if (index_count(&space->index) < AVL_FROM)
@@ -191,6 +203,7 @@ void steps_area_stored(struct seam_space *space, const struct area *before,
 	id = node_of(space->steps, before->start);
 	node_at(tree, id)->start = after->start;
 	node_at(tree, id)->end = after->end;
+	*known_at(space->steps, after->start) = id;
 	tree_refresh_gaps(tree, id);
 }
 
@@ -204,53 +217,30 @@ static uint64_t maple_levels(const struct seam_space *space)
 	return levels;
 }
 
-/* A walk down the tree to where @addr would be. */
-struct walk {
-	uint64_t addr;
-	uint32_t id;	   /* where it stands; 0 when it has passed the bottom */
-	uint32_t found;	   /* the last node that ends behind @addr, */
-	uint32_t nr_found; /* and the nodes compared up to there */
-	uint32_t nr;
-};
-
 /*
- * Which way it goes cannot be foreseen, so it is no branch: both sides are worked out. At node 0 it
- * stays.
+ * Nodes compared on the way down the tree to where @addr is; with @stop the walk ends at the area that
+ * holds it. @found: the area that holds @addr or is the next above it; 0 none. Free memory lies below
+ * the deeper one of the two areas beside it.
  */
-static inline void step_down(const struct tree *tree, struct walk *walk)
+static uint64_t tree_steps(const struct tree *tree, uint64_t addr, bool stop, uint32_t found)
 {
-	const struct node *node = node_at(tree, walk->id);
-	uint32_t left = node->child[LEFT], right = node->child[RIGHT];
-	uint32_t is_above = -(uint32_t)(walk->addr < node->end); /* all bits */
+	const struct node *above = node_at(tree, found), *below = node_at(tree, above->near[LEFT]);
 
-	walk->nr += walk->id != 0;
-	walk->nr_found ^= (walk->nr_found ^ walk->nr) & is_above;
-	walk->found ^= (walk->found ^ walk->id) & is_above;
-	walk->id = right ^ ((left ^ right) & is_above);
+	if (stop && above->start <= addr)
+		return above->depth;
+	return above->depth > below->depth ? above->depth : below->depth;
 }
 
-/*
- * Nodes compared on the way down; with @stop the walk ends at the area that holds @addr.
- * *ret_found: the area that holds @addr or is the next above it; 0 none.
- *
- * How far it goes cannot be foreseen either: it goes as far as most do, if need be at node 0.
- */
-static uint64_t tree_steps(const struct steps *steps, uint64_t addr, bool stop, uint32_t *ret_found)
+static uint64_t walk_steps(const struct steps *steps, uint64_t addr, bool stop, uint32_t found)
 {
-	const struct tree *tree = &steps->tree;
-	struct walk walk = { .addr = addr, .id = tree->root };
-	uint32_t stops; /* all bits */
+	uint32_t passed;
 
-	for (unsigned int level = 0; level < steps->usual_levels; level++)
-		step_down(tree, &walk);
-	while (walk.id)
-		step_down(tree, &walk);
-	*ret_found = walk.found;
-	stops = -(uint32_t)(stop & (node_at(tree, walk.found)->start <= addr));
-	return walk.nr ^ ((walk.nr ^ walk.nr_found) & stops);
+	if (steps->by_tree)
+		return tree_steps(&steps->tree, addr, stop, found);
+	return list_steps(steps, addr, &passed);
 }
 
-void steps_count_find(const struct seam_space *space, uint64_t addr)
+void steps_count_find(const struct seam_space *space, uint64_t addr, const struct cursor *at)
 {
 	struct steps *steps = space->steps;
 	const struct tree *tree = &steps->tree;
@@ -262,40 +252,39 @@ void steps_count_find(const struct seam_space *space, uint64_t addr)
 	}
 	for (unsigned int i = 0; i < steps->nr_cached; i++) {
 		id = steps->cached[i];
-		if (id && node_at(tree, id)->start <= addr && node_at(tree, id)->end > addr) {
+		if (node_at(tree, id)->start <= addr && node_at(tree, id)->end > addr) {
 			steps->last = id;
 			return;
 		}
 	}
-	if (steps->by_tree)
-		steps->count.find += tree_steps(steps, addr, true, &id);
-	else
-		steps->count.find += list_steps(steps, addr, &id);
+	id = node_under(space, at);
+	steps->count.find += walk_steps(steps, addr, true, id);
 	if (id)
 		steps->cached[(addr >> space->arch->huge_shift) & (steps->nr_cached - 1)] = id;
 	steps->last = id;
 }
 
 /* Behind the first page the area is in the cache, where there is one. */
-void steps_count_find_pages(const struct seam_space *space, uint64_t addr, uint64_t nr)
+void steps_count_find_pages(const struct seam_space *space, uint64_t addr, uint64_t nr,
+			    const struct cursor *at)
 {
 	if (keeps_tree(space))
-		steps_count_find(space, addr);
+		steps_count_find(space, addr, at);
 	else
 		space->steps->count.find += nr * maple_levels(space);
 }
 
-void steps_count_insert(const struct seam_space *space, uint64_t addr)
+/* The walk for links ends at an area that holds @addr; find_vma_prev goes on. */
+void steps_count_insert(const struct seam_space *space, uint64_t addr, const struct cursor *at)
 {
 	struct steps *steps = space->steps;
 
-	if (!keeps_tree(space))
+	if (!keeps_tree(space)) {
 		steps->count.insert += kind_of(space) == TREE_MAPLE ? maple_levels(space) : 0;
-	else if (!steps->by_tree)
-		steps->count.insert += list_steps(steps, addr, &steps->last);
-	else /* the walk for links ends at an area that holds @addr; find_vma_prev goes on */
-		steps->count.insert +=
-			tree_steps(steps, addr, kind_of(space) != TREE_AVL, &steps->last);
+		return;
+	}
+	steps->last = node_under(space, at);
+	steps->count.insert += walk_steps(steps, addr, kind_of(space) != TREE_AVL, steps->last);
 }
 
 void steps_count_placement(const struct seam_space *space, uint64_t nr)

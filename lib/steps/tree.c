@@ -138,6 +138,28 @@ static void replace_child(struct tree *tree, uint32_t id, uint32_t with)
 		node_at(tree, with)->up = up;
 }
 
+static uint32_t outermost(const struct tree *tree, uint32_t id, enum side side)
+{
+	while (node_at(tree, id)->child[side])
+		id = node_at(tree, id)->child[side];
+	return id;
+}
+
+/* The whole subtree comes up or goes down by one: its nodes stand together in the list. */
+static void shift_depths(struct tree *tree, uint32_t id, int by)
+{
+	uint32_t at, last;
+
+	if (!id)
+		return;
+	last = outermost(tree, id, RIGHT);
+	for (at = outermost(tree, id, LEFT);; at = node_at(tree, at)->near[RIGHT]) {
+		node_at(tree, at)->depth += (uint32_t)by;
+		if (at == last)
+			return;
+	}
+}
+
 static void set_child(struct tree *tree, uint32_t id, enum side side, uint32_t child)
 {
 	node_at(tree, id)->child[side] = child;
@@ -151,6 +173,7 @@ static void hang(struct tree *tree, uint32_t id, uint32_t up, enum side side)
 
 	node->child[LEFT] = node->child[RIGHT] = 0;
 	node->up = up;
+	node->depth = node_at(tree, up)->depth + 1;
 	if (up)
 		node_at(tree, up)->child[side] = id;
 	else
@@ -180,13 +203,6 @@ void tree_link(struct tree *tree, uint32_t id, uint32_t above)
 	tree_refresh_gaps(tree, id);
 }
 
-static uint32_t outermost(const struct tree *tree, uint32_t id, enum side side)
-{
-	while (node_at(tree, id)->child[side])
-		id = node_at(tree, id)->child[side];
-	return id;
-}
-
 static void unlist(struct tree *tree, uint32_t id)
 {
 	uint32_t below = node_at(tree, id)->near[LEFT], above = node_at(tree, id)->near[RIGHT];
@@ -197,6 +213,7 @@ static void unlist(struct tree *tree, uint32_t id)
 
 static void free_node(struct tree *tree, uint32_t id)
 {
+	node_at(tree, id)->start = UINT64_MAX; /* nobody finds it */
 	node_at(tree, id)->near[LEFT] = tree->free_nodes;
 	tree->free_nodes = id;
 }
@@ -213,6 +230,7 @@ static void inherit(struct tree *tree, uint32_t id, uint32_t heir, enum side sid
 {
 	struct node *node = node_at(tree, id), *next = node_at(tree, heir);
 
+	shift_depths(tree, next->child[side], -1);
 	if (next->up == id) {
 		*ret_from = heir;
 		*ret_side = side;
@@ -225,6 +243,7 @@ static void inherit(struct tree *tree, uint32_t id, uint32_t heir, enum side sid
 	set_child(tree, heir, other(side), node->child[other(side)]);
 	replace_child(tree, id, heir);
 	next->height = node->height;
+	next->depth = node->depth;
 	next->gap = node->gap;
 }
 
@@ -239,11 +258,12 @@ void tree_unlink(struct tree *tree, uint32_t id, enum side side, uint32_t *ret_f
 
 		inherit(tree, id, heir, side, ret_from, ret_side);
 	} else {
-		uint32_t up = node->up;
+		uint32_t up = node->up, child = node->child[node->child[LEFT] ? LEFT : RIGHT];
 
 		*ret_from = up;
 		*ret_side = up && node_at(tree, up)->child[RIGHT] == id ? RIGHT : LEFT;
-		replace_child(tree, id, node->child[node->child[LEFT] ? LEFT : RIGHT]);
+		shift_depths(tree, child, -1);
+		replace_child(tree, id, child);
 	}
 	unlist(tree, id);
 	if (tree->keep_gaps) {
@@ -257,6 +277,9 @@ void tree_rotate(struct tree *tree, uint32_t id, enum side side)
 {
 	uint32_t riser = node_at(tree, id)->child[other(side)];
 
+	shift_depths(tree, node_at(tree, id)->child[side], 1);
+	shift_depths(tree, node_at(tree, riser)->child[other(side)], -1);
+	node_at(tree, riser)->depth = node_at(tree, id)->depth++;
 	replace_child(tree, id, riser);
 	set_child(tree, id, other(side), node_at(tree, riser)->child[side]);
 	set_child(tree, riser, side, id);

@@ -21,6 +21,7 @@ struct node {
 	uint64_t start, end;
 	uint32_t child[2]; /* by enum side */
 	uint32_t up;
+	uint32_t depth;	  /* nodes from the root to here, both counted */
 	uint32_t near[2]; /* neighbours in address order; near[LEFT] chains free nodes */
 	union {
 		uint32_t height; /* AVL; a leaf has 1 */
@@ -30,7 +31,7 @@ struct node {
 };
 
 struct tree {
-	struct node *nodes; /* [0] is none: black, of height 0, holds no address, has no gap */
+	struct node *nodes; /* [0] is none: black, of height and depth 0, without gap */
 	uint32_t nr, room;
 	uint32_t free_nodes;
 	uint32_t root;

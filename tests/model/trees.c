@@ -37,6 +37,8 @@ static uint32_t check_subtree(const struct tree *tree, uint32_t id, struct check
 
 	if (!id)
 		return 0;
+	if (node->depth != node_at(tree, node->up)->depth + 1)
+		check->wrong = "a depth";
 	left = check_subtree(tree, node->child[LEFT], check);
 	if (node->near[LEFT] != check->last || node_at(tree, check->last)->end > node->start)
 		check->wrong = "list or order";
