@@ -20,7 +20,7 @@ struct chunk {
 static const struct {
 	size_t size, first_blocks; /* in bytes; in the first chunk */
 } kinds[NR_POOLS] = {
-	[POOL_LEAF] = { sizeof(struct leaf), 15 },
+	[POOL_LEAF] = { (sizeof(struct leaf) + LINE_SIZE - 1) / LINE_SIZE * LINE_SIZE, 15 },
 	[POOL_INNER] = { (sizeof(struct inner) + LINE_SIZE - 1) / LINE_SIZE * LINE_SIZE, 3 },
 	[POOL_COLD] = { (LEAF_SLOTS * sizeof(uint64_t) + LINE_SIZE - 1) / LINE_SIZE * LINE_SIZE,
 			7 },
