@@ -4,9 +4,9 @@
 
 const struct seam_policy policy_linux_6_18 = {
 	.name = "linux-6.18",
-	.source = "sources, and probes of Linux 6.18.15",
+	.source = "sources, and Linux 6.18.5 running",
 	.calls = CALLS(linux),
-	.checked = 0,
+	.checked = 1,
 	.rule = {
 		RULES_6_17,
 		RULE(anon_lost, 1),
