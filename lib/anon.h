@@ -48,6 +48,7 @@ struct family {
 	struct seam_alloc alloc; /* the first space's */
 	uint32_t spaces;
 	bool shared;		    /* readers look at links beside the writer */
+	bool foreign;		    /* it counts areas of spaces that it has not: a snapshot's */
 	size_t reused;		    /* how often a link was given another meaning */
 	struct seam_space *members; /* the spaces, by their next_in_family */
 	struct seam_space *in_hand; /* one that is being made or ended; else NULL */

@@ -15,6 +15,7 @@ static bool copy_family(struct seam_space *copy, const struct family *from)
 	if (!family)
 		return false;
 	space_join_family(copy, family);
+	family->foreign = from->spaces > 1 || from->foreign;
 	family->nr = from->nr;
 	family->room = from->room;
 	family->free_links = from->free_links;

@@ -124,6 +124,23 @@ static void generations(void)
 	seam_space_destroy(space);
 }
 
+/* A snapshot of a member keeps the counts of its relatives' areas, and is whole all the same. */
+static void snapshot_of_member(void)
+{
+	struct seam_space *parent = space_of("linux-6.18.44"), *child, *copy;
+
+	map(parent, 0, 1, RW, 0);
+	touch(parent, 0, 1);
+	child = child_of(parent);
+	ok(!seam_space_snapshot(child, &copy) && !seam_space_check(copy),
+	   "a snapshot of a child passes the check");
+	seam_space_destroy(parent);
+	seam_space_destroy(child);
+	seam_space_munmap(copy, AT(0), PAGE);
+	ok(!seam_space_check(copy), "also when its relatives are gone");
+	seam_space_destroy(copy);
+}
+
 int main(void)
 {
 	inherited();
@@ -131,5 +148,6 @@ int main(void)
 	left_out();
 	limits();
 	generations();
+	snapshot_of_member();
 	return tap_done();
 }
