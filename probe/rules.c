@@ -395,6 +395,19 @@ static int probe_dontunmap_anew(void)
 	return areas(8, 2) == 1;
 }
 
+/* Copied once more, what keeps its anon_vma has the numbers of its old place, and fits no untouched memory. */
+static int probe_dontunmap_keeps(void)
+{
+	map(0, 1, RW);
+	touch(0);
+	move(0, 1, 8, MREMAP_DONTUNMAP);
+	map(11, 1, RW);
+	/* 6.16 takes VM_ACCOUNT off both then */
+	move(11, 1, 19, MREMAP_DONTUNMAP);
+	move(0, 1, 10, MREMAP_DONTUNMAP);
+	return areas(10, 2) == 2;
+}
+
 static int probe_dontunmap_account(void)
 {
 	map(0, 2, RW);
@@ -591,6 +604,7 @@ static const struct {
 	{ SEAM_RULE_grow_join, probe_grow_join },
 	{ SEAM_RULE_dontunmap_apart, probe_dontunmap_apart },
 	{ SEAM_RULE_dontunmap_anew, probe_dontunmap_anew },
+	{ SEAM_RULE_dontunmap_keeps, probe_dontunmap_keeps },
 	{ SEAM_RULE_dontunmap_account, probe_dontunmap_account },
 	{ SEAM_RULE_clear_first, probe_clear_first },
 	{ SEAM_RULE_stack_nh, probe_stack_nh },

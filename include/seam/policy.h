@@ -49,6 +49,7 @@ extern "C" {
 	  "mremap DONTUNMAP unlocks only what it copies; the copy does not join its "              \
 	  "source: 1 nor, beside it, anything (6.1.192), 2 but others (7.2-)")                     \
 	X(dontunmap_anew, "what DONTUNMAP leaves untouched is numbered by its place (7.2-)")       \
+	X(dontunmap_keeps, "what DONTUNMAP leaves untouched keeps its anon_vma (5.7-5.12)")        \
 	X(dontunmap_account, "what DONTUNMAP leaves loses VM_ACCOUNT (6.16)")                      \
 	X(dontunmap_marks,                                                                         \
 	  "DONTUNMAP out of the middle marks the area behind with VM_ACCOUNT (-5.14)")             \

@@ -312,8 +312,9 @@ static int make_room(struct seam_space *space, struct mapping *map, struct unmap
 		err = unmap_check(space, map->addr, map->addr + map->len, old);
 	else
 		steps_find(space, map->addr, &old->at);
+	/* up to 6.11 whatever cannot be cleared was said to lack memory */
 	if (err)
-		return err;
+		return first && err != -SEAM_EALLOC ? -SEAM_ENOMEM : err;
 	if (!limit_may_expand(space, map->flags, pages - old->pages))
 		err = -SEAM_ENOMEM;
 	if (!err && first && old->pages)

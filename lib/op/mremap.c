@@ -358,9 +358,14 @@ static noinline_for_stack int mark_next(struct seam_space *space, const struct r
 	return area_set_flags(space, &next, area_flags(space, &area) | SEAM_VM_ACCOUNT);
 }
 
-/* As if never faulted (6.18 dontunmap_complete); since 7.2 with the numbers that go with it. */
+/*
+ * As if never faulted (6.18 dontunmap_complete); since 7.2 with the numbers that go with it. Before
+ * 5.13 move_vma() left the anon_vma where it was.
+ */
 static int forget_faults(struct seam_space *space, struct area *area)
 {
+	if (rule(space, SEAM_RULE_dontunmap_keeps))
+		return 0;
 	area->anon = 0;
 	if (rule(space, SEAM_RULE_dontunmap_anew) && is_anonymous(space, area))
 		area->pgoff = pages_of(space, area->start);

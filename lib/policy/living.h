@@ -27,6 +27,7 @@
 /* DONTUNMAP, for private anonymous memory. */
 #define RULES_5_10			\
 	RULES_4_18,			\
+	RULE(dontunmap_keeps, 1),	\
 	RULE(dontunmap_marks, 1),	\
 	RULE(dontunmap, 1),		\
 	RULE(mremap_room, 1),		\

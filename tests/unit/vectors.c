@@ -444,6 +444,23 @@ static void left_behind(struct seam_space *space)
 	map(space, 9, 1, RW, 0);
 }
 
+/* What a copy left is copied again, beside memory that nobody has touched. */
+static void copied_twice(struct seam_space *space)
+{
+	map(space, 0, 1, RW, 0);
+	touch(space, 0, 1);
+	remap(space, 0, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_DONTUNMAP | SEAM_MREMAP_FIXED, 8);
+	map(space, 11, 1, RW, 0);
+	remap(space, 0, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_DONTUNMAP | SEAM_MREMAP_FIXED, 10);
+}
+
+/* New memory over a part of a huge page. */
+static void huge_page_pierced(struct seam_space *space)
+{
+	map(space, HUGE_PAGES, HUGE_PAGES, RW, SEAM_MAP_HUGETLB | SEAM_MAP_NORESERVE);
+	say(space, map(space, HUGE_PAGES + 1, 1, RW, 0) == -SEAM_ENOMEM);
+}
+
 /* The lower page of a file gets the anon_vma of the upper, which was moved since it was touched. */
 static void file_moved(struct seam_space *space)
 {
@@ -525,7 +542,8 @@ static const struct {
 	    [V6_12] = "0-1rwA:1 2-3rwA" } },
 	{ "locked memory copied",
 	  locked_copy,
-	  { [V5_10] = "0-2rwA 10-12rwLA:1 20-22--L",
+	  { [V5_10] = "0-2rwA:1 10-12rwLA:1 20-22--L",
+	    [V6_1] = "0-2rwA 10-12rwLA:1 20-22--L",
 	    [V6_16] = "0-2rw 10-12rwLA:1 20-22--",
 	    [V6_17] = "0-2rwA 10-12rwLA:1 20-22--",
 	    [V7_2_9] = "0-2rwA 10-12rwLA:1 20-22--L" } },
@@ -618,13 +636,23 @@ static const struct {
 	    [V7_3] = "0-1rwAU 1-2rwA" } },
 	{ "what DONTUNMAP leaves, and a new neighbour",
 	  left_behind,
-	  { [V5_10] = "8-9rwA 9-10rwA 16-17rwA:1",
+	  { [V5_10] = "8-9rwA:1 9-10rwA 16-17rwA:1",
+	    [V6_1] = "8-9rwA 9-10rwA 16-17rwA:1",
 	    [V6_1_192] = "8-10rwA 16-17rwA:1",
 	    [V6_12] = "8-9rwA 9-10rwA 16-17rwA:1",
 	    [V6_12_118] = "8-10rwA 16-17rwA:1",
 	    [V6_16] = "8-9rw 9-10rwA 16-17rwA:1",
 	    [V6_17] = "8-9rwA 9-10rwA 16-17rwA:1",
 	    [V7_2] = "8-10rwA 16-17rwA:1" } },
+	{ "what DONTUNMAP leaves, copied once more",
+	  copied_twice,
+	  { [V5_10] = "0-1rwA:1 8-9rwA:1 10-11rwA:1 11-12rwA",
+	    [V6_1] = "0-1rwA 8-9rwA:1 10-12rwA",
+	    [V6_16] = "0-1rw 8-9rwA:1 10-11rw 11-12rwA",
+	    [V6_17] = "0-1rwA 8-9rwA:1 10-12rwA" } },
+	{ "new memory over a part of a huge page",
+	  huge_page_pierced,
+	  { [V5_10] = "0-1r-", [V6_12] = "0-2r-" } },
 	{ "a file's page beside one that was moved",
 	  file_moved,
 	  { [V5_10] = "8-10rwA:1", [V7_3] = "8-9rwA:1 9-10rwA:2" } },
