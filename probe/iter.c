@@ -190,12 +190,19 @@ static int load_areas(pid_t only, bool paths, struct areas_bpf **ret_skel, char 
 static int read_areas(struct areas_bpf *skel, pid_t filter, struct snapshot *ret_snapshot,
 		      char *why)
 {
-	union bpf_iter_link_info info = { .task.tid = (uint32_t)filter };
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
+	union bpf_iter_link_info info;
+	struct bpf_iter_attach_opts opts;
 	struct iter_areas areas = { 0 };
 	uint64_t ns = 0;
 	int err;
 
+	/* by hand, for what lies behind the last member has to be 0 as well (libbpf 1.1) */
+	memset(&info, 0, sizeof(info));
+	info.task.tid = (uint32_t)filter;
+	memset(&opts, 0, sizeof(opts));
+	opts.sz = sizeof(opts);
+	opts.link_info = &info;
+	opts.link_info_len = sizeof(info);
 	/* what it keeps from one area to the next is of the last reading */
 	skel->bss->last_task = skel->bss->last_file = 0;
 	err = run_iterator(skel->progs.areas, filter ? &opts : NULL, iter_areas_take, &areas, &ns);
