@@ -6,7 +6,7 @@ const struct seam_policy policy_linux_6_1 = {
 	.name = "linux-6.1",
 	.source = "sources, and Linux 6.1.170 running",
 	.calls = CALLS(linux),
-	.checked = 0,
+	.checked = 1,
 	.rule = {
 		RULES_6_1,
 	},

@@ -6,7 +6,7 @@ const struct seam_policy policy_linux_6_18_15 = {
 	.name = "linux-6.18.15",
 	.source = "sources, and Linux 6.18.15 running",
 	.calls = CALLS(linux),
-	.checked = 0,
+	.checked = 1,
 	.rule = {
 		RULES_6_17,
 	},

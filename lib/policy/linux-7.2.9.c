@@ -6,7 +6,7 @@ const struct seam_policy policy_linux_7_2_9 = {
 	.name = "linux-7.2.9",
 	.source = "sources, and Linux 7.2.9 running",
 	.calls = CALLS(linux),
-	.checked = 0,
+	.checked = 1,
 	.rule = {
 		RULES_7_1,
 		RULE(dontunmap_anew, 1),
