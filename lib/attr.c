@@ -186,6 +186,7 @@ void attr_recount_end(struct attrs *attrs)
 		struct attr_slot *slot = &attrs->slots[id];
 		uint32_t *list = &attrs->free_slots;
 
+		slot->listed = 0; /* what came and went while it was counted was listed */
 		if (slot->refs)
 			list = &attrs->buckets[attr_hash(&slot->attr) & (attrs->nr_buckets - 1)];
 		slot->next = *list;

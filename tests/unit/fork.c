@@ -141,6 +141,20 @@ static void snapshot_of_member(void)
 	seam_space_destroy(copy);
 }
 
+/* A set that the fork made (locks are dropped) goes with its last area, as any other does. */
+static void sets_of_child(void)
+{
+	struct seam_space *parent = space_of("linux-6.18.44"), *child;
+
+	map(parent, 0, 1, RW, SEAM_MAP_LOCKED);
+	child = child_of(parent);
+	map(child, 4, 1, RW, 0);
+	seam_space_munmap(child, AT(0), 5 * PAGE);
+	ok(!seam_space_check(child), "a set that the fork made is given up with its last area");
+	seam_space_destroy(parent);
+	seam_space_destroy(child);
+}
+
 int main(void)
 {
 	inherited();
@@ -149,5 +163,6 @@ int main(void)
 	limits();
 	generations();
 	snapshot_of_member();
+	sets_of_child();
 	return tap_done();
 }
