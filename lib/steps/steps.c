@@ -226,7 +226,7 @@ static uint64_t tree_steps(const struct tree *tree, uint64_t addr, bool stop, ui
 {
 	const struct node *above = node_at(tree, found), *below = node_at(tree, above->near[LEFT]);
 
-	if (stop && above->start <= addr)
+	if (stop && found && above->start <= addr)
 		return above->depth;
 	return above->depth > below->depth ? above->depth : below->depth;
 }

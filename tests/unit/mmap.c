@@ -287,6 +287,28 @@ static void same_pages(void)
 	}
 }
 
+/* What a joining map at address 0 looks for below it lies above all areas: the whole tree's depth. */
+static void looks_below_zero(void)
+{
+	struct seam_space_options options = space_options("linux-2.4.3");
+	struct seam_mmap first = { .len = PAGE, .prot = SEAM_PROT_READ };
+	struct seam_stats before, after;
+	struct seam_space *space;
+	uint64_t addr;
+
+	first.flags = SEAM_MAP_PRIVATE | SEAM_MAP_ANONYMOUS | SEAM_MAP_FIXED;
+	options.flags |= SEAM_SPACE_COUNT_STEPS;
+	space = space_new(&options);
+	for (unsigned int page = 0; page < 80; page += 2)
+		map(space, page, 1, RW, 0);
+	seam_space_get_stats(space, &before);
+	ok(!seam_space_mmap(space, &first, &addr), "a map at 0");
+	seam_space_get_stats(space, &after);
+	ok(after.steps.find - before.steps.find >= 5, "%d steps to find nothing below it",
+	   (int)(after.steps.find - before.steps.find));
+	seam_space_destroy(space);
+}
+
 int main(void)
 {
 	fill_gap();
@@ -296,5 +318,6 @@ int main(void)
 	errors();
 	fails_late();
 	same_pages();
+	looks_below_zero();
 	return tap_done();
 }
