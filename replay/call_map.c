@@ -373,7 +373,8 @@ void call_shmat(struct call *call)
 			  SEAM_FILE_SHMEM,
 	};
 	struct seam_mmap args = {
-		.addr = call->arg[1],
+		/* SHM_RND: one that worked was rounded */
+		.addr = call->arg[1] & -(UINT64_C(1) << seam_space_page_shift(call->space)),
 		.len = call->arg[3],
 		.prot = SEAM_PROT_READ | (read_only ? 0 : SEAM_PROT_WRITE) |
 			(call->arg[2] & shm_exec ? SEAM_PROT_EXEC : 0),

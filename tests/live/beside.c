@@ -250,8 +250,13 @@ static int nature(void)
 static int segments(void)
 {
 	int id = shmget(IPC_PRIVATE, (size_t)8 * PAGE, 0600 | IPC_CREAT);
-	char *at = shmat(id, NULL, 0), *other = shmat(id, NULL, SHM_RDONLY);
+	char *at = shmat(id, NULL, 0), *other = shmat(id, NULL, SHM_RDONLY), *over = anon(16);
 
+	/* both are rounded down: one goes over memory, one where there is none */
+	shmat(id, over + 2 * PAGE + 100, SHM_RND | SHM_REMAP);
+	munmap(over, (size_t)16 * PAGE);
+	shmat(id, over + PAGE - 1, SHM_RND);
+	shmdt(over);
 	shmctl(id, IPC_RMID, NULL);
 	at[0] = 1;
 	mprotect(at + PAGE, PAGE, PROT_READ);
