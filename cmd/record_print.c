@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "face/call_text.h"
 #include "replay/replay.h"
 #include "trace/live.h"
+#include "trace/thread.h"
 #include "ui/plain.h"
 #include "ui/table.h"
 
@@ -205,8 +205,7 @@ static void give_file(void *ctx, uint32_t number, const struct trace_file *file)
 int record_print_start(const struct trace_host *host, struct record_print **ret_print)
 {
 	struct record_print *print = calloc(1, sizeof(*print));
-	sigset_t all, before;
-	int status, err = ENOMEM;
+	int status, err = -ENOMEM;
 
 	if (!print)
 		return cmd_fail(EXIT_SEAM_FAILED, "--print: %s", strerror(ENOMEM));
@@ -222,17 +221,12 @@ int record_print_start(const struct trace_host *host, struct record_print **ret_
 		return EXIT_SEAM_FAILED;
 	}
 	print->live = live_new(host);
-	if (print->live) {
-		/* signals are the recorder's business */
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &before);
-		err = pthread_create(&print->thread, NULL, print_all, print);
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
-	}
+	if (print->live)
+		err = thread_start(&print->thread, THREAD_STACK_USUAL, print_all, print);
 	if (err) {
 		live_free(print->live);
 		free(print);
-		return cmd_fail(EXIT_SEAM_FAILED, "--print: %s", strerror(err));
+		return cmd_fail(EXIT_SEAM_FAILED, "--print: %s", strerror(-err));
 	}
 	*ret_print = print;
 	return 0;

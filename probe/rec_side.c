@@ -3,7 +3,6 @@
 
 #include <linux/perf_event.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,9 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/thread.h"
+
 #define RING_PAGES 16 /* a power of two; within kernel.perf_event_mlock_kb of any CPU */
 #define RECORD_MAX 65536
-#define STACK_SIZE (128u << 10)
 
 /* One ring a processor: a counter that children inherit must be bound to one. */
 struct ring {
@@ -86,23 +86,6 @@ static void *open_rings(void *arg)
 	return NULL;
 }
 
-/* Signals are for the recorder's own thread. */
-static int start_thread(struct side *side)
-{
-	pthread_attr_t small;
-	sigset_t all, before;
-	int err;
-
-	pthread_attr_init(&small);
-	pthread_attr_setstacksize(&small, STACK_SIZE);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&side->thread, &small, open_rings, side);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&small);
-	return err;
-}
-
 struct side *side_begin(pid_t pid)
 {
 	struct side *side = calloc(1, sizeof(*side));
@@ -115,7 +98,7 @@ struct side *side_begin(pid_t pid)
 	side->ring_size = RING_PAGES * side->page_size;
 	side->nr_rings = (unsigned int)nr;
 	side->rings = calloc(side->nr_rings, sizeof(*side->rings));
-	if (side->rings && !start_thread(side))
+	if (side->rings && !thread_start(&side->thread, THREAD_STACK_SMALL, open_rings, side))
 		return side;
 	free(side->rings);
 fail:

@@ -10,13 +10,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "trace/data_writer.h"
-
-#define STACK_SIZE (256u << 10)
+#include "trace/thread.h"
 
 static int begin_events(struct data_writer *writer, const struct event *event)
 {
@@ -149,26 +147,6 @@ static void free_writer(struct data_writer *writer)
 	free(writer);
 }
 
-/*
- * The program's signals, SIGPIPE among them, are no business of the writing thread. Its stack is small,
- * so that there is room for it where address space is not (ulimit -v).
- */
-static int start_thread(struct data_writer *writer)
-{
-	pthread_attr_t small;
-	sigset_t all, before;
-	int err;
-
-	pthread_attr_init(&small);
-	pthread_attr_setstacksize(&small, STACK_SIZE);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&writer->thread, &small, writer_run, writer);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&small);
-	return -err;
-}
-
 int data_writer_open(int fd, const struct trace_host *host, uint32_t tick_ns,
 		     struct data_writer **ret_writer)
 {
@@ -193,7 +171,7 @@ int data_writer_open(int fd, const struct trace_host *host, uint32_t tick_ns,
 	if (!err)
 		err = write_file_header(writer);
 	if (!err)
-		err = start_thread(writer);
+		err = thread_start(&writer->thread, THREAD_STACK_SMALL, writer_run, writer);
 	if (err)
 		goto fail;
 	*ret_writer = writer;
