@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Calls that make and take away mappings. */
+#include <sys/shm.h>
+
 #include "replay/call.h"
+#include "replay/shm.h"
 
 /* ids of files that calls make themselves: far from those of the trace */
 #define FILE_OF_FD (UINT64_C(1) << 61)
@@ -363,31 +366,18 @@ void call_munmap(struct call *call)
 		call_skip(call);
 }
 
-/* SysV shared memory: each attachment is a file of its own, with a close operation. */
 void call_shmat(struct call *call)
 {
-	const uint64_t shm_readonly = 010000, shm_remap = 040000, shm_exec = 0100000;
-	bool read_only = call->arg[2] & shm_readonly;
-	struct seam_file file = {
-		.traits = SEAM_FILE_READ | (read_only ? 0 : SEAM_FILE_WRITE) | SEAM_FILE_CLOSE |
-			  SEAM_FILE_SHMEM,
-	};
-	struct seam_mmap args = {
-		/* SHM_RND: one that worked was rounded */
-		.addr = call->arg[1] & -(UINT64_C(1) << seam_space_page_shift(call->space)),
-		.len = call->arg[3],
-		.prot = SEAM_PROT_READ | (read_only ? 0 : SEAM_PROT_WRITE) |
-			(call->arg[2] & shm_exec ? SEAM_PROT_EXEC : 0),
-		.flags = SEAM_MAP_SHARED,
-		.file = &file,
-	};
+	struct seam_file file;
+	struct seam_mmap args;
 
+	shm_mapping(call->space, call->arg, &file, &args);
 	if (!args.len || !call->worked) {
 		call_pass(call);
 		return;
 	}
 	file.id = FILE_OF_SHM | ++call->lane->nr_segments;
-	if (args.addr && call->arg[2] & shm_remap) {
+	if (args.addr && call->arg[2] & SHM_REMAP) {
 		args.flags |= SEAM_MAP_FIXED;
 		map_fixed(call, &args);
 	} else {

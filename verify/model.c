@@ -6,8 +6,8 @@
 #include <sys/shm.h>
 
 #include "probe/uapi.h"
+#include "replay/shm.h"
 
-#define PAGE_SIZE UINT64_C(4096)
 #define FIRST_SEGMENT 100000
 #define LOW_START UINT64_C(0x40000000)
 #define HIGHEST_START UINT64_C(0x42000000)
@@ -177,43 +177,32 @@ static int64_t uffd_call(struct seam_space *space, const uint64_t *a)
 	return seam_space_uffd_register(space, a[2], a[3], (uint32_t)a[0], flags);
 }
 
-/* Where a segment is to go, and whether it may (6.18 ipc/shm.c do_shmat). */
-static int segment_place(const struct seam_space *space, const uint64_t *a, uint64_t *ret_addr)
+/* May a segment go to this place, to which @a's was rounded (6.18 ipc/shm.c do_shmat)? */
+static bool may_attach(const struct seam_space *space, const uint64_t *a, uint64_t addr)
 {
-	uint64_t addr = a[1] & ~(PAGE_SIZE - 1), flags = a[2];
+	uint64_t flags = a[2];
 
 	if (addr != a[1] && !(flags & SHM_RND))
-		return -SEAM_EINVAL;
-	if (!addr && flags & SHM_REMAP)
-		return -SEAM_EINVAL;
-	if (addr && !(flags & SHM_REMAP) && (addr + a[3] < addr || !range_free(space, addr, a[3])))
-		return -SEAM_EINVAL;
-	*ret_addr = addr;
-	return 0;
+		return false;
+	if (flags & SHM_REMAP)
+		return addr != 0;
+	return !addr || (addr + a[3] >= addr && range_free(space, addr, a[3]));
 }
 
-/* A SysV segment is a shared file of its own with a close operation. */
 static int64_t attach(struct seam_space *space, struct model_files *files, const uint64_t *a)
 {
-	bool read_only = a[2] & SHM_RDONLY;
 	uint32_t number = files->nr_segments % MAX_SEGMENTS;
-	struct seam_file file = {
-		.id = FIRST_SEGMENT + number,
-		.traits = SEAM_FILE_READ | (read_only ? 0 : SEAM_FILE_WRITE) | SEAM_FILE_CLOSE |
-			  SEAM_FILE_SHMEM,
-	};
-	struct seam_mmap mmap = {
-		.len = a[3],
-		.prot = SEAM_PROT_READ | (read_only ? 0 : SEAM_PROT_WRITE) |
-			(a[2] & SHM_EXEC ? SEAM_PROT_EXEC : 0),
-		.flags = SEAM_MAP_SHARED | (a[1] ? SEAM_MAP_FIXED : 0),
-		.file = &file,
-	};
+	struct seam_file file;
+	struct seam_mmap mmap;
 	uint64_t addr = 0;
-	int err = segment_place(space, a, &mmap.addr);
+	int err;
 
-	if (!err)
-		err = seam_space_mmap(space, &mmap, &addr);
+	shm_mapping(space, a, &file, &mmap);
+	if (!may_attach(space, a, mmap.addr))
+		return -SEAM_EINVAL;
+	file.id = FIRST_SEGMENT + number;
+	mmap.flags |= a[1] ? SEAM_MAP_FIXED : 0;
+	err = seam_space_mmap(space, &mmap, &addr);
 	if (err)
 		return err;
 	files->segment_len[number] = a[3];
