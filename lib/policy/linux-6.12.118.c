@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What DONTUNMAP copies keeps apart from its source, and what a userfaultfd watches from everything. */
+/*
+ * What DONTUNMAP copies keeps apart from its source, and what a userfaultfd watches from everything
+ * where it is moved to.
+ */
 #include "lib/policy/living.h"
 
 const struct seam_policy policy_linux_6_12_118 = {

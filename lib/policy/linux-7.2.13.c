@@ -8,9 +8,6 @@ const struct seam_policy policy_linux_7_2_13 = {
 	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
-		RULES_7_1,
-		RULE(dontunmap_anew, 1),
-		RULE(dontunmap_apart, 2),
-		RULE(mremap_room, 3),
+		RULES_7_2_13,
 	},
 };

@@ -8,8 +8,7 @@ const struct seam_policy policy_linux_7_2_9 = {
 	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
-		RULES_7_1,
-		RULE(dontunmap_anew, 1),
+		RULES_7_2,
 		RULE(dontunmap_locked, 0),
 	},
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Private memory of files has numbers as anonymous memory too; write protection by userfaultfd stays. */
+/*
+ * Private memory of files has numbers as anonymous memory too; what a userfaultfd watches joins nothing
+ * where it is moved to, and its write protection stays.
+ */
 #include "lib/policy/living.h"
 
 const struct seam_policy policy_linux_7_3 = {
@@ -8,10 +11,7 @@ const struct seam_policy policy_linux_7_3 = {
 	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {
-		RULES_7_1,
-		RULE(dontunmap_anew, 1),
-		RULE(dontunmap_apart, 2),
-		RULE(mremap_room, 3),
+		RULES_7_2_13,
 		RULE(moved_files, 1),
 		RULE(uffd_copy_apart, 1),
 		RULE(shrink_charge, 0),

@@ -94,6 +94,17 @@
 	RULES_7_0,			\
 	RULE(mremap_room, 2)
 
+/* What DONTUNMAP leaves untouched is numbered anew. */
+#define RULES_7_2			\
+	RULES_7_1,			\
+	RULE(dontunmap_anew, 1)
+
+/* What DONTUNMAP copies keeps apart from its source. */
+#define RULES_7_2_13			\
+	RULES_7_2,			\
+	RULE(dontunmap_apart, 2),	\
+	RULE(mremap_room, 3)
+
 /* clang-format on */
 
 #endif
