@@ -12,9 +12,9 @@
  *	steps_gap_search(...)		one search for free memory (unmapped_area; 3.8 -)
  *	steps_placement(space, n)	n positions examined by a walk for free memory (up to 3.7)
  *	steps_forget_last(space)	the kernel drops what it found last (each munmap up to 6.0)
- * @at is what index_seek finds for @addr: the walk itself is not made, but told from the depths of the
- * nodes where it ends. Each is a test of one pointer when steps are not counted. A maple tree (6.1 -) is not kept: its
- * steps are its levels, reckoned from the number of areas.
+ * @at is what index_seek finds for @addr: the walk itself is not made, but told from the depths of
+ * the nodes where it ends. Each is a test of one pointer when steps are not counted. A maple tree
+ * (6.1 -) is not kept: its steps are its levels, reckoned from the number of areas.
  */
 #ifndef LIB_STEPS_H
 #define LIB_STEPS_H

@@ -81,22 +81,6 @@ static void joins(void)
 static const struct seam_file readable = { .id = 7, .traits = SEAM_FILE_READ };
 static const struct seam_file writable = { .id = 8, .traits = SEAM_FILE_READ | SEAM_FILE_WRITE };
 
-static int map_file(struct seam_space *space, const struct seam_file *file, uint64_t page,
-		    uint64_t pages, uint32_t prot, uint32_t flags, uint64_t pgoff)
-{
-	struct seam_mmap args = {
-		.addr = AT(page),
-		.len = pages * PAGE,
-		.prot = prot,
-		.flags = flags | FIXED,
-		.file = file,
-		.pgoff = pgoff,
-	};
-	uint64_t addr;
-
-	return seam_space_mmap(space, &args, &addr);
-}
-
 static void files(void)
 {
 	static const struct seam_file closing = {

@@ -76,6 +76,24 @@ __attribute__((unused)) static int map(struct seam_space *space, uint64_t page, 
 	return seam_space_mmap(space, &args, &addr);
 }
 
+/* mmap MAP_FIXED of @file from its page @pgoff on; @flags: private or shared. 0 or -errno. */
+__attribute__((unused)) static int map_file(struct seam_space *space, const struct seam_file *file,
+					    uint64_t page, uint64_t pages, uint32_t prot,
+					    uint32_t flags, uint64_t pgoff)
+{
+	struct seam_mmap args = {
+		.addr = AT(page),
+		.len = pages * PAGE,
+		.prot = prot,
+		.flags = flags | FIXED,
+		.file = file,
+		.pgoff = pgoff,
+	};
+	uint64_t addr;
+
+	return seam_space_mmap(space, &args, &addr);
+}
+
 /* A search by the space's layout: the address, or the errno as a negative number. */
 __attribute__((unused)) static int64_t map_anywhere(struct seam_space *space, uint64_t hint,
 						    uint64_t len, uint32_t flags)

@@ -173,41 +173,19 @@ static void registered_anew(struct seam_space *space)
 	seam_space_uffd_register(space, AT(1), PAGE, 1, SEAM_VM_UFFD_MISSING);
 }
 
-static int map_file_as(struct seam_space *space, uint64_t page, uint64_t pages, uint64_t pgoff,
-		       const struct seam_file *file, uint32_t prot, uint32_t type)
-{
-	struct seam_mmap args = {
-		.addr = AT(page),
-		.len = pages * PAGE,
-		.prot = prot,
-		.flags = type | FIXED,
-		.pgoff = pgoff,
-		.file = file,
-	};
-	uint64_t addr;
-
-	return seam_space_mmap(space, &args, &addr);
-}
-
-static int map_file(struct seam_space *space, uint64_t page, uint64_t pages, uint64_t pgoff,
-		    const struct seam_file *file)
-{
-	return map_file_as(space, page, pages, pgoff, file, RW, SEAM_MAP_SHARED);
-}
-
 static const struct seam_file file = { .id = 5, .traits = SEAM_FILE_READ | SEAM_FILE_WRITE };
 
 static void offsets(struct seam_space *space)
 {
-	map_file(space, 0, 1, 0, &file);
-	map_file(space, 1, 1, 7, &file);
+	map_file(space, &file, 0, 1, RW, SEAM_MAP_SHARED, 0);
+	map_file(space, &file, 1, 1, RW, SEAM_MAP_SHARED, 7);
 }
 
 /* Private memory of a file keeps what it was charged, touched or not. */
 static void accounting_file(struct seam_space *space)
 {
-	map_file_as(space, 0, 1, 0, &file, R, SEAM_MAP_PRIVATE);
-	map_file_as(space, 1, 1, 1, &file, RW, SEAM_MAP_PRIVATE);
+	map_file(space, &file, 0, 1, R, SEAM_MAP_PRIVATE, 0);
+	map_file(space, &file, 1, 1, RW, SEAM_MAP_PRIVATE, 1);
 	protect(space, 1, 1, R);
 }
 
@@ -215,8 +193,8 @@ static void two_files(struct seam_space *space)
 {
 	static const struct seam_file other = { 6, SEAM_FILE_READ | SEAM_FILE_WRITE, 0 };
 
-	map_file(space, 0, 1, 0, &file);
-	map_file(space, 1, 1, 1, &other);
+	map_file(space, &file, 0, 1, RW, SEAM_MAP_SHARED, 0);
+	map_file(space, &other, 1, 1, RW, SEAM_MAP_SHARED, 1);
 }
 
 static void bound(struct seam_space *space)
@@ -247,7 +225,7 @@ static void closed(struct seam_space *space)
 						 SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_CLOSE,
 						 0 };
 
-	map_file(space, 0, 3, 0, &driver);
+	map_file(space, &driver, 0, 3, RW, SEAM_MAP_SHARED, 0);
 	protect(space, 0, 1, R);
 	protect(space, 1, 1, R);
 	protect(space, 2, 1, R);
@@ -363,7 +341,7 @@ static void kept_mapped(struct seam_space *space)
 {
 	map(space, 0, 1, RW, 0);
 	remap(space, 0, 1, 1, MOVE | SEAM_MREMAP_DONTUNMAP, 10);
-	map_file(space, 4, 1, 0, &file);
+	map_file(space, &file, 4, 1, RW, SEAM_MAP_SHARED, 0);
 	remap(space, 4, 1, 1, MOVE | SEAM_MREMAP_DONTUNMAP, 12);
 }
 
@@ -464,10 +442,10 @@ static void huge_page_pierced(struct seam_space *space)
 /* The lower page of a file gets the anon_vma of the upper, which was moved since it was touched. */
 static void file_moved(struct seam_space *space)
 {
-	map_file_as(space, 0, 1, 1, &file, RW, SEAM_MAP_PRIVATE);
+	map_file(space, &file, 0, 1, RW, SEAM_MAP_PRIVATE, 1);
 	touch(space, 0, 1);
 	remap(space, 0, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 9);
-	map_file_as(space, 8, 1, 0, &file, SEAM_PROT_WRITE, SEAM_MAP_PRIVATE);
+	map_file(space, &file, 8, 1, SEAM_PROT_WRITE, SEAM_MAP_PRIVATE, 0);
 	touch(space, 8, 1);
 	protect(space, 8, 1, RW);
 }
@@ -475,8 +453,8 @@ static void file_moved(struct seam_space *space)
 /* The same, but both moved by as much. */
 static void file_moved_whole(struct seam_space *space)
 {
-	map_file_as(space, 0, 1, 0, &file, RW, SEAM_MAP_PRIVATE);
-	map_file_as(space, 1, 1, 1, &file, RW, SEAM_MAP_PRIVATE);
+	map_file(space, &file, 0, 1, RW, SEAM_MAP_PRIVATE, 0);
+	map_file(space, &file, 1, 1, RW, SEAM_MAP_PRIVATE, 1);
 	touch(space, 0, 2);
 	remap(space, 1, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 9);
 	remap(space, 0, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 8);
@@ -484,7 +462,7 @@ static void file_moved_whole(struct seam_space *space)
 
 static void pages_removed(struct seam_space *space)
 {
-	map_file_as(space, 0, 1, 0, &file, R, SEAM_MAP_SHARED);
+	map_file(space, &file, 0, 1, R, SEAM_MAP_SHARED, 0);
 	note(space, seam_space_madvise(space, AT(0), PAGE, SEAM_MADV_REMOVE) == -SEAM_EACCES);
 }
 
