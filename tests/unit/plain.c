@@ -5,15 +5,7 @@
 int main(void)
 {
 	static const struct seam_file file = { .id = 3, .traits = SEAM_FILE_READ };
-	struct seam_mmap args = {
-		.addr = AT(20),
-		.len = PAGE,
-		.prot = R,
-		.flags = SEAM_MAP_PRIVATE | FIXED,
-		.file = &file,
-	};
 	struct seam_space *space = space_of("plain");
-	uint64_t addr;
 
 	map(space, 0, 1, RW, 0);
 	map(space, 2, 1, RW, 0);
@@ -28,14 +20,10 @@ int main(void)
 	remap(space, 2, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 10);
 	remap(space, 1, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED, 11);
 	ok(seam_space_areas(space) == 2, "anonymous memory has no offset");
-	seam_space_mmap(space, &args, &addr);
-	args.addr = AT(21);
-	args.pgoff = 1;
-	seam_space_mmap(space, &args, &addr);
+	map_file(space, &file, 20, 1, R, SEAM_MAP_PRIVATE, 0);
+	map_file(space, &file, 21, 1, R, SEAM_MAP_PRIVATE, 1);
 	ok(seam_space_areas(space) == 3, "a file's offsets continue");
-	args.addr = AT(22);
-	args.pgoff = 1;
-	seam_space_mmap(space, &args, &addr);
+	map_file(space, &file, 22, 1, R, SEAM_MAP_PRIVATE, 1);
 	ok(seam_space_areas(space) == 4, "or do not");
 	ok(!seam_space_check(space), "sound");
 	seam_space_destroy(space);
