@@ -11,7 +11,6 @@
 #include <elf.h>
 #include <sched.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -71,22 +70,12 @@ static bool write_first_argument(pid_t tid, uint64_t value)
 	return !ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &registers.size);
 }
 
-/* Also where the program itself may only read. */
+/* Also where the program itself may only read. All architectures here have words of 64 bits. */
 static bool write_flags(pid_t tid, uint64_t addr, uint64_t flags)
 {
-	struct iovec local = { &flags, sizeof(flags) };
-	struct iovec remote = { (void *)(uintptr_t)addr, sizeof(flags) };
+	_Static_assert(sizeof(long) == sizeof(flags), "a word is what PTRACE_POKEDATA writes");
 
-	if (process_vm_writev(tid, &local, 1, &remote, 1, 0) == (ssize_t)sizeof(flags))
-		return true;
-	for (size_t done = 0; done < sizeof(flags); done += sizeof(long)) {
-		unsigned long word;
-
-		memcpy(&word, (const char *)&flags + done, sizeof(word));
-		if (ptrace(PTRACE_POKEDATA, tid, (void *)(uintptr_t)(addr + done), word))
-			return false;
-	}
-	return true;
+	return !ptrace(PTRACE_POKEDATA, tid, (void *)(uintptr_t)addr, flags);
 }
 
 static bool set_flags(pid_t tid, uint64_t args, uint64_t flags)
