@@ -161,21 +161,18 @@ static int print_causes(const struct activity *a, const struct report_screen *sc
 	char why[WHY_SIZE];
 	uint64_t rest = 0;
 
-	for (uint32_t i = 0; i < a->nr_causes; i++) {
-		if (i >= MAX_CAUSES) {
-			rest += a->causes[i].pairs;
-			continue;
-		}
+	fputc('\n', out);
+	for (uint32_t i = 0; i < a->nr_causes && i < MAX_CAUSES; i++) {
 		table_count(table, a->causes[i].pairs);
 		table_cell(table, "%s", why_text(why, a->causes[i].causes));
 	}
+	for (uint32_t i = MAX_CAUSES; i < a->nr_causes; i++)
+		rest += a->causes[i].pairs;
 	if (rest) {
 		table_count(table, rest);
 		table_cell(table, "for %u other sets of reasons", a->nr_causes - MAX_CAUSES);
 	}
-	if (a->nr_causes)
-		fputc('\n', out);
-	return table_print(table, out, !screen->no_header && a->nr_causes);
+	return table_print(table, out, !screen->no_header);
 }
 
 static void print_failures(const struct activity *a, const struct report_screen *screen, FILE *out)
@@ -232,7 +229,7 @@ int report_screen(const struct activity *a, const struct report_screen *screen, 
 	for (unsigned int kind = 0; !err && kind < ACTIVITY_NR_KINDS; kind++)
 		if (a->tables[kind].nr)
 			err = print_table(a, (enum activity_kind)kind, screen, out);
-	if (!err)
+	if (!err && a->nr_causes)
 		err = print_causes(a, screen, out);
 	print_failures(a, screen, out);
 	print_notes(a, out);
