@@ -80,8 +80,8 @@ static int parse_options(struct options *options, int argc, char **argv)
  * The recorder looks at a map now and then; how large it was between is what the calls tell. A named
  * policy will do: to probe the running kernel would take longer than most recordings.
  */
-static void count_peak(const struct record_output *output, const struct trace_host *host,
-		       uint64_t bytes, struct record_result *result)
+static void count_peak(const struct record_output *output, uint64_t bytes,
+		       struct record_result *result)
 {
 	struct replay_kernel kernel = { .recorded = true };
 	const struct replay_options options = { .kernels = &kernel, .nr_kernels = 1 };
@@ -90,7 +90,8 @@ static void count_peak(const struct record_output *output, const struct trace_ho
 	struct source source;
 
 	if (bytes > REPLAYED_MAX || !output->is_file ||
-	    !cmd_named_policy(host->release, &kernel.policy) || source_open(output->path, &source))
+	    !cmd_named_policy(output->host->release, &kernel.policy) ||
+	    source_open(output->path, &source))
 		return;
 	if (!replay_run(&source, &options, &report, &error))
 		for (uint32_t i = 0; i < report.results[0].nr_mms; i++)
@@ -190,7 +191,7 @@ static int record_into(const struct options *options, struct record_output *outp
 	if (!write_err)
 		write_err = result.write_err;
 	if (!write_err)
-		count_peak(output, output->host, bytes, &result);
+		count_peak(output, bytes, &result);
 	return finish(options, output, &result, bytes, write_err);
 }
 
