@@ -149,6 +149,12 @@ void json_vector(struct json *json, const char *key, uint32_t vector)
 	fprintf(json->out, "\"%08" PRIx32 "\"", vector);
 }
 
+void json_policy(struct json *json, const struct seam_policy *policy)
+{
+	json_string(json, "kernel", policy->name);
+	json_vector(json, "vector", seam_policy_vector(policy));
+}
+
 void json_addr(struct json *json, const char *key, uint64_t addr)
 {
 	begin_value(json, key);

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <seam/policy.h>
+
 struct json {
 	FILE *out;
 	unsigned int depth;
@@ -29,6 +31,8 @@ void json_bool(struct json *json, const char *key, bool value);
 void json_null(struct json *json, const char *key);
 void json_vector(struct json *json, const char *key, uint32_t vector); /* "e8990c5e" */
 void json_addr(struct json *json, const char *key, uint64_t addr);     /* "0x7f..." */
+/* "kernel" and "vector": under which rules. */
+void json_policy(struct json *json, const struct seam_policy *policy);
 /* Opens the top level: {"schema":1,"kind":KIND,"seam":VERSION, ... */
 void json_report(struct json *json, FILE *out, const char *kind);
 /* The same on one line: one of many reports. */

@@ -5,8 +5,7 @@
 
 static void write_policy(struct json *json, const struct seam_policy *policy)
 {
-	json_string(json, "kernel", policy->name);
-	json_vector(json, "vector", seam_policy_vector(policy));
+	json_policy(json, policy);
 	json_string(json, "source", policy->source);
 	json_bool(json, "checked", policy->checked);
 	json_bool(json, "old", policy->old);

@@ -144,8 +144,7 @@ void report_json(const struct activity *a, unsigned int top, FILE *out)
 	struct json json;
 
 	json_report(&json, out, "report");
-	json_string(&json, "kernel", a->policy.name);
-	json_vector(&json, "vector", seam_policy_vector(&a->policy));
+	json_policy(&json, &a->policy);
 	write_trace(&json, a);
 	write_processes(&json, a);
 	for (unsigned int kind = 0; kind < ACTIVITY_NR_KINDS; kind++)

@@ -115,8 +115,7 @@ void show_json(const struct show *show, bool compact, FILE *out)
 	if (show->file)
 		json_string(&json, "file", show->file);
 	json_string(&json, "source", snapshot->source);
-	json_string(&json, "kernel", findings->policy.name);
-	json_vector(&json, "vector", seam_policy_vector(&findings->policy));
+	json_policy(&json, &findings->policy);
 	json_uint(&json, "areas", snapshot->nr_areas);
 	if (snapshot->counted)
 		json_uint(&json, "counted", snapshot->counted);

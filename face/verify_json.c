@@ -10,8 +10,7 @@
 static void begin(struct json *json, const struct verify_context *context, FILE *out)
 {
 	json_report(json, out, "verify");
-	json_string(json, "kernel", context->policy->name);
-	json_vector(json, "vector", seam_policy_vector(context->policy));
+	json_policy(json, context->policy);
 	json_string(json, "release", context->release);
 }
 

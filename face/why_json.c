@@ -51,8 +51,7 @@ void why_json(const struct show *show, const size_t *lefts, size_t nr, FILE *out
 		json_int(&json, "pid", snapshot->pid);
 	json_string(&json, "comm", snapshot->comm[0] ? snapshot->comm : NULL);
 	json_string(&json, "source", snapshot->source);
-	json_string(&json, "kernel", findings->policy.name);
-	json_vector(&json, "vector", seam_policy_vector(&findings->policy));
+	json_policy(&json, &findings->policy);
 	json_uint(&json, "bad_lines", snapshot->bad_lines);
 	json_open(&json, "pairs", '[');
 	for (size_t i = 0; lefts && i < nr; i++)
