@@ -318,9 +318,16 @@ static bool is_binary(const struct source *source)
 	return memchr(source->data, 0, head) != NULL;
 }
 
+static bool has_magic(const struct source *source, const char *magic)
+{
+	const char *at = source->data;
+
+	return scan_text(&at, at + source->size, magic);
+}
+
 static bool is_elf(const struct source *source)
 {
-	return source->size >= 4 && !memcmp(source->data, "\177ELF", 4);
+	return has_magic(source, "\177ELF");
 }
 
 static bool is_core(const struct source *source)
@@ -331,13 +338,6 @@ static bool is_core(const struct source *source)
 		return false;
 	/* e_type is ET_CORE, in the file's own byte order (e_ident[EI_DATA]) */
 	return p[5] == 2 ? p[16] == 0 && p[17] == 4 : p[16] == 4 && p[17] == 0;
-}
-
-static bool has_magic(const struct source *source, const char *magic)
-{
-	const char *at = source->data;
-
-	return scan_text(&at, at + source->size, magic);
 }
 
 static bool is_compressed(const struct source *source)
@@ -380,7 +380,7 @@ static void recognise(struct source *source)
 	skip_byte_order_mark(source);
 	if (!source->size)
 		return;
-	if (source->size >= DATA_MAGIC_SIZE && !memcmp(source->data, DATA_MAGIC, DATA_MAGIC_SIZE))
+	if (has_magic(source, DATA_MAGIC))
 		source->kind = SOURCE_DATA;
 	else if (is_core(source))
 		source->kind = SOURCE_CORE;
