@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/sentences.h"
 #include "face/replay.h"
 #include "trace/scan.h"
 #include "ui/plain.h"
@@ -341,9 +342,7 @@ static void print_notes(const struct replay_report *report, FILE *out)
 			fprintf(out, "%s%s", i ? "; " : "", facts->incomplete_because[i]);
 		fputs(".\n", out);
 	}
-	if (facts->bad_lines)
-		fprintf(out, "Left out, since they could not be read: %s.\n",
-			counted(count, facts->bad_lines, "line", "lines"));
+	say_left_out(facts->bad_lines, "line", "lines", out);
 	if (report->not_modelled)
 		fprintf(out, "Taken as recorded: %s whose effect on areas is not known here.\n",
 			counted(count, report->not_modelled, "call", "calls"));

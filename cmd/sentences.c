@@ -197,3 +197,12 @@ void say_minutes(double minutes, FILE *out)
 	else
 		fprintf(out, "%.0f days", minutes / (24 * 60));
 }
+
+void say_left_out(uint64_t nr, const char *one, const char *many, FILE *out)
+{
+	char count[COUNTED_TEXT];
+
+	if (nr)
+		fprintf(out, "Left out, since they could not be read: %s.\n",
+			counted(count, nr, one, many));
+}

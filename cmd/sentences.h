@@ -25,5 +25,7 @@ char *hidden_sentence(char *buf, uint32_t hidden);
 const char *remedy_phrase(const char *remedy);
 /* "3 h", "40 min". */
 void say_minutes(double minutes, FILE *out);
+/* What --skip-bad has left out, if anything. */
+void say_left_out(uint64_t nr, const char *one, const char *many, FILE *out);
 
 #endif

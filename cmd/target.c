@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "cmd/number.h"
+#include "cmd/sentences.h"
 #include "trace/scan.h"
 #include "trace/source.h"
 #include "trace/trace.h"
 #include "ui/plain.h"
-#include "ui/table.h"
 
 int target_parse(const struct cmd *cmd, const char *argument, struct target *ret_target)
 {
@@ -94,11 +94,8 @@ void target_label(const struct target *target, const struct snapshot *snapshot, 
 
 void target_print_bad(const struct snapshot *snapshot, FILE *out)
 {
-	bool is_core = !strcmp(snapshot->source, "core");
-	char count[COUNTED_TEXT];
-
-	if (snapshot->bad_lines)
-		fprintf(out, "Left out, since they could not be read: %s.\n",
-			counted(count, snapshot->bad_lines, is_core ? "segment" : "line",
-				is_core ? "segments" : "lines"));
+	if (!strcmp(snapshot->source, "core"))
+		say_left_out(snapshot->bad_lines, "segment", "segments", out);
+	else
+		say_left_out(snapshot->bad_lines, "line", "lines", out);
 }
