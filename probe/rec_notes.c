@@ -43,8 +43,7 @@ void rec_say_refused(struct rec *rec, const struct rec_task *task, const struct 
 		     &rec->tracing_said);
 	else if (!rec->all_calls)
 		note(rec, task, "",
-		     "asks for strict seccomp, which the recorder's filter rules out; --survive "
-		     "goes "
-		     "without",
+		     "asks for strict seccomp, which the recorder's filter rules out; "
+		     "--survive goes without",
 		     &rec->strict_said);
 }
