@@ -51,6 +51,15 @@ def state_of(pid):
         return 'X'
 
 
+def children_of(pid):
+    """Of its main thread; none when it is no more."""
+    try:
+        with open(f'/proc/{pid}/task/{pid}/children') as f:
+            return [int(word) for word in f.read().split()]
+    except OSError:
+        return []
+
+
 def is_traced(pid):
     try:
         with open(f'/proc/{pid}/status') as f:

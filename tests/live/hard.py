@@ -255,25 +255,8 @@ with Hard('limit') as hard:
     status, rest = screen.end(b'q')
     ok(status == 0 and b'\x1b[?1049l' in rest, 'seam top: q gives the screen back', status, rest)
 
-def on_terminal(columns, *command):
-    """What a command prints on a terminal of so many columns."""
-    terminal, end = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
-    process = subprocess.Popen(command, stdout=end, env=dict(os.environ, NO_COLOR='1'))
-    os.close(end)
-    text = b''
-    try:
-        while part := os.read(terminal, 65536):
-            text += part
-    except OSError:  # how a terminal without anybody behind it ends
-        pass
-    os.close(terminal)
-    process.wait()
-    return text.decode().replace('\r\n', '\n')
-
-
 with Hard('limit') as hard:
-    text = on_terminal(80, NOBODY_SEAM, 'show', hard.pid)
+    text = running.on_terminal(80, NOBODY_SEAM, 'show', hard.pid, env=dict(os.environ, NO_COLOR='1'))
     table = text.split('LEFT  REMEDY\n')[1].split('\n\n')[0].split('\n')
     ok(len(table) > 1 and max(map(len, table)) <= 80 and '(Linux 6.13)' in ' '.join(table) and
        all(line[:6].strip() in ('', '23', '24') for line in table),
@@ -339,8 +322,7 @@ if root:
     with subprocess.Popen(['unshare', '-pf', '--kill-child', NOBODY_HARD, 'threads'], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as outer:
         if outer.stdout.readline():
-            with open(f'/proc/{outer.pid}/task/{outer.pid}/children') as f:
-                pid = f.read().split()[0]
+            pid = str(running.children_of(outer.pid)[0])
             ok(show(pid).get('areas') == lines_of(pid), 'of another PID namespace', show(pid))
         outer.kill()
     run = seam('top', '--once', '--json', preexec_fn=drop)

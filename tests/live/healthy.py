@@ -13,6 +13,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
+from running import children_of  # noqa: E402
 from tap import done, ok, skip  # noqa: E402
 
 SEAM = os.path.realpath(sys.argv[1])
@@ -109,11 +110,7 @@ def tree(pid):
     """A process and all that it started, as far as they have memory."""
     found = [pid]
     for parent in found:
-        try:
-            with open(f'/proc/{parent}/task/{parent}/children') as f:
-                found += [int(word) for word in f.read().split()]
-        except OSError:
-            pass
+        found += children_of(parent)
     return found
 
 

@@ -12,7 +12,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
-from running import is_traced, state_of, wait_until  # noqa: E402
+from running import children_of, is_traced, state_of, wait_until  # noqa: E402
 from tap import done, ok, skip  # noqa: E402
 
 SEAM, SUBJECT = map(os.path.realpath, sys.argv[1:3])
@@ -31,14 +31,6 @@ def out():
 
 def is_alive(pid):
     return state_of(pid) not in 'ZX'
-
-
-def children_of(pid):
-    try:
-        with open(f'/proc/{pid}/task/{pid}/children') as f:
-            return [int(word) for word in f.read().split()]
-    except OSError:
-        return []
 
 
 def replayed():

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
-from running import is_traced, run, state_of, wait_until  # noqa: E402
+from running import children_of, is_traced, run, state_of, wait_until  # noqa: E402
 from tap import done, is_root, ok, skip  # noqa: E402
 
 EVERY_CUT = '--every-cut' in sys.argv  # takes a minute on a machine that has time
@@ -98,8 +98,7 @@ for round_ in range(10):
                             stderr=subprocess.PIPE, text=True)
     seam.stdout.readline()
     time.sleep(0.01 + random.random() / 20)
-    with open(f'/proc/{seam.pid}/task/{seam.pid}/children') as f:
-        os.kill(int(f.read().split()[0]), signal.SIGKILL)
+    os.kill(children_of(seam.pid)[0], signal.SIGKILL)
     seam.communicate(timeout=30)
     whole = replay()
     if seam.returncode != 137 or not happened(whole):
@@ -317,12 +316,6 @@ os.killpg(seam.pid, signal.SIGINT)
 out, err = seam.communicate(timeout=30)
 ok((out, seam.returncode) == ('caught\n', 21), 'an interrupt from the terminal comes once', out, seam.returncode)
 
-
-def child_of(pid):
-    with open(f'/proc/{pid}/task/{pid}/children') as f:
-        return int(f.read().split()[0])
-
-
 # Stop and continue
 STOPPER = '''import os, signal
 held, go = os.pipe()
@@ -340,7 +333,7 @@ for mode, options in MODES.items():
     seen = record(sys.executable, '-c', STOPPER, options=options)
     ok(seen.stdout == 'True True 6\n', f'stop and continue are seen by the parent ({mode})', seen)
     seam = start(SUBJECT, 'loop', '600', options=options)
-    pid = child_of(seam.pid)
+    pid = children_of(seam.pid)[0]
     os.kill(pid, signal.SIGSTOP)
     ok(wait_until(lambda: state_of(pid) in 'tT'), f'a stopped program stays stopped ({mode})')
     time.sleep(0.3)
