@@ -381,9 +381,9 @@ void rec_ask_after(struct rec *rec, const struct rec_task *task, const struct re
  */
 void rec_ask_all(struct rec *rec, const struct rec_task *parent, const struct rec_task *child,
 		 const struct seam_area *areas, size_t nr_areas);
-/* After the call was written: what is known of memory that moved or went. */
-void rec_move_touched(struct rec *rec, struct rec_space *space, const struct rec_call *call,
-		      int64_t result);
+/* After the call was written: @ranges, of memory of some kind, go with what was moved or removed. */
+void rec_move_ranges(struct rec *rec, struct rec_ranges *ranges, const struct rec_call *call,
+		     int64_t result);
 
 /* ---- rec_stack.c ---- */
 

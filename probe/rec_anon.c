@@ -76,22 +76,17 @@ static bool meets_unknown(const struct rec_space *space, uint64_t start, uint64_
 void rec_doubt(struct rec *rec, struct rec_space *space, const struct rec_call *call,
 	       int64_t result)
 {
-	struct rec_ranges *unknown = &space->unknown;
-	uint64_t addr = (uint64_t)result;
 	bool moves = call->call == TRACE_CALL_mremap;
 
 	space->in_doubt = false;
-	if (!unknown->nr || result < 0 || call->kind != REC_CALL)
+	if (!space->unknown.nr || result < 0 || call->kind != REC_CALL)
 		return;
 	if (call->call == TRACE_CALL_brk)
 		space->in_doubt = true;
 	if (trace_call_names_range(call->call) || moves)
 		space->in_doubt = meets_unknown(space, call->arg[0], call->arg[1]);
 	if (call->call == TRACE_CALL_mmap || moves)
-		space->in_doubt |= meets_unknown(space, addr, call->arg[moves ? 2 : 1]);
+		space->in_doubt |= meets_unknown(space, (uint64_t)result, call->arg[moves ? 2 : 1]);
 	space->nr_doubts += space->in_doubt;
-	if (call->call == TRACE_CALL_mmap)
-		rec_ranges_cut(rec, unknown, addr, addr + call->arg[1]);
-	else if (call->call == TRACE_CALL_munmap)
-		rec_ranges_cut(rec, unknown, call->arg[0], call->arg[0] + call->arg[1]);
+	rec_move_ranges(rec, &space->unknown, call, result);
 }

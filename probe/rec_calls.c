@@ -363,7 +363,7 @@ static void finish_call(struct rec *rec, struct rec_task *task, int64_t result)
 	rec_ask_after(rec, task, &task->pending, result);
 	write_result(rec, task, &task->pending, result);
 	rec_after_call(rec, task, &task->pending, result);
-	rec_move_touched(rec, space, &task->pending, result);
+	rec_move_ranges(rec, &space->touched, &task->pending, result);
 	rec_doubt(rec, space, &task->pending, result);
 	rec_stack_after(space, &task->pending, result);
 	end_call(task);

@@ -264,32 +264,31 @@ void rec_ask_all(struct rec *rec, const struct rec_task *parent, const struct re
 			ask_range(rec, parent, pagemap_fd(child), areas[i].start, areas[i].end);
 }
 
-static void move_touched(struct rec *rec, struct rec_ranges *touched, const struct rec_call *call,
-			 uint64_t to)
+static void move(struct rec *rec, struct rec_ranges *ranges, const struct rec_call *call,
+		 uint64_t to)
 {
 	uint64_t old = call->arg[0], old_end = end_of(old, call->arg[1]);
 	struct rec_range range = { to, end_of(to, call->arg[2]), NULL };
-	bool moved = rec_ranges_meet(touched, old, old_end);
+	bool moved = rec_ranges_meet(ranges, old, old_end);
 
 	if (!(call->arg[3] & SEAM_MREMAP_DONTUNMAP))
-		rec_ranges_cut(rec, touched, old, old_end);
-	rec_ranges_cut(rec, touched, range.start, range.end);
+		rec_ranges_cut(rec, ranges, old, old_end);
+	rec_ranges_cut(rec, ranges, range.start, range.end);
 	if (moved)
-		rec_ranges_insert(touched, &range);
+		rec_ranges_insert(ranges, &range);
 }
 
-void rec_move_touched(struct rec *rec, struct rec_space *space, const struct rec_call *call,
-		      int64_t result)
+void rec_move_ranges(struct rec *rec, struct rec_ranges *ranges, const struct rec_call *call,
+		     int64_t result)
 {
 	uint64_t addr = (uint64_t)result;
 
-	if (result < 0 || call->kind != REC_CALL || !space->touched.nr)
+	if (result < 0 || call->kind != REC_CALL || !ranges->nr)
 		return;
 	if (call->call == TRACE_CALL_mmap)
-		rec_ranges_cut(rec, &space->touched, addr, end_of(addr, call->arg[1]));
+		rec_ranges_cut(rec, ranges, addr, end_of(addr, call->arg[1]));
 	else if (call->call == TRACE_CALL_munmap)
-		rec_ranges_cut(rec, &space->touched, call->arg[0],
-			       end_of(call->arg[0], call->arg[1]));
+		rec_ranges_cut(rec, ranges, call->arg[0], end_of(call->arg[0], call->arg[1]));
 	else if (call->call == TRACE_CALL_mremap)
-		move_touched(rec, &space->touched, call, addr);
+		move(rec, ranges, call, addr);
 }
