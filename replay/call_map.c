@@ -261,10 +261,14 @@ static bool is_about_the_file(int64_t result)
 	}
 }
 
-/* How many huge pages the host had set aside, and how many were free. */
+/*
+ * How many huge pages the host had set aside, and how many were free. With MAP_NORESERVE none is asked
+ * for beforehand (6.18 mm/hugetlb.c hugetlb_reserve_pages): it was a limit, which the model knows.
+ */
 static bool lacks_huge_pages(const struct call *call, const struct seam_mmap *args)
 {
-	return args->flags & SEAM_MAP_HUGETLB && call->event->result == -SEAM_ENOMEM;
+	return (args->flags & (SEAM_MAP_HUGETLB | SEAM_MAP_NORESERVE)) == SEAM_MAP_HUGETLB &&
+	       call->event->result == -SEAM_ENOMEM;
 }
 
 /* What is sealed in the way refuses too, and leaves what was cut before it, as the model does. */

@@ -77,6 +77,11 @@ else:
 
 # the program goes as it would alone
 follows('random calls', SEAM, 'verify', '--random', '1500')
+# refused by the limit, the mapping leaves memory cut where it was to begin
+script = os.path.join(scratch, 'huge.ops')
+with open(script, 'w') as f:
+    f.write('mmap 10000000000 400000 5 32 -1 0\nrlimit as 0\nmmap 10000200000 200000 3 44032 -1 0\n')
+follows('a limit that huge pages meet', SEAM, 'verify', script)
 status, report, printed, _ = verify('--', 'sh', '-c', 'echo out; exit 5')
 ok(status == 0 and report['status'] == 5 and printed == 'out\n', 'output and status are the program\'s', status, report)
 status, report, _, _ = verify('--', 'sh', '-c', 'kill -9 $$')
