@@ -188,7 +188,7 @@ with Hard('limit') as hard:
        'seam top: the one at its limit comes first', rows[:2])
 
 # The screen of seam top, with its keys, in a terminal of 60 columns
-HEAD = re.compile(rb'MAPPINGS  %LIMIT')
+HEAD = re.compile(rb'MAPPINGS  ?%LIMIT')
 
 
 class Screen:
@@ -213,6 +213,7 @@ class Screen:
         while not re.search(wanted, frame) or not frame.endswith(b'\x1b[J'):
             ready = select.select([self.terminal], [], [], end - time.monotonic())[0]
             if not ready:
+                ok(False, f'seam top: {wanted} comes after {key}', frame)
                 break
             frame = (frame + os.read(self.terminal, 65536)).split(b'\x1b[H')[-1]
         self.all += frame
@@ -240,7 +241,7 @@ with Hard('limit') as hard:
     ok(len(pids) > 1 and pids == sorted(pids), 'seam top: N sorts by number', pids)
     turned = [int(pid) for pid in column(screen.after(b'I', HEAD), 0)]
     ok(turned == sorted(turned, reverse=True) and turned[0] > pids[0], 'seam top: I turns it round', turned)
-    ok('q F10' in '\n'.join(screen.after(b'h', b'Any key')), 'seam top: h helps')
+    ok('q F10' in '\n'.join(screen.after(b'h', b'q F10')), 'seam top: h helps')
     frame = screen.after(b'M', HEAD)
     ok(len(frame) > 3 and 'Keys' not in frame[0], 'seam top: any key goes back', frame)
     screen.after(b'I', HEAD)
