@@ -97,7 +97,7 @@ static void drop(struct seam_space *space, const struct area *area)
 
 int area_insert_at(struct seam_space *space, struct cursor *cursor, const struct area *area)
 {
-	if (!journal_room(space) || index_insert_at(&space->index, cursor, area))
+	if (!journal_room(space) || index_insert(&space->index, cursor, area))
 		return out_of_memory(space);
 	if (space->steps && !steps_area_inserted(space, area)) {
 		index_remove(&space->index, cursor);
@@ -196,7 +196,7 @@ static int carry_out(struct seam_space *space, const struct edit *edit)
 		   edit->kind == EDIT_INSERT ? edit->after.start : edit->before.start, &cursor);
 	switch (edit->kind) {
 	case EDIT_INSERT:
-		err = index_insert_at(&space->index, &cursor, &edit->after);
+		err = index_insert(&space->index, &cursor, &edit->after);
 		if (!err && space->steps && !steps_area_inserted(space, &edit->after)) {
 			index_remove(&space->index, &cursor);
 			err = -SEAM_EALLOC;

@@ -170,7 +170,7 @@ static noinline_for_stack bool insert_within(struct index *index, struct cursor 
 	       replace_within(index, cursor, 0, area, 1);
 }
 
-int index_insert_at(struct index *index, struct cursor *cursor, const struct area *area)
+int index_insert(struct index *index, struct cursor *cursor, const struct area *area)
 {
 	if (insert_within(index, cursor, area))
 		return 0;
@@ -186,18 +186,6 @@ int index_insert_at(struct index *index, struct cursor *cursor, const struct are
 	index->nr++;
 	cursor->node = index->run;
 	cursor->slot = index->run_slot;
-	return 0;
-}
-
-int index_insert(struct index *index, const struct area *area, struct cursor *ret_cursor)
-{
-	struct cursor at;
-
-	index_seek(index, area->start, &at);
-	if (index_insert_at(index, &at, area))
-		return -SEAM_EALLOC;
-	if (ret_cursor)
-		*ret_cursor = at;
 	return 0;
 }
 
@@ -233,7 +221,7 @@ static noinline_for_stack int store_far(struct index *index, struct cursor *curs
 		return -SEAM_EALLOC;
 	index_remove(index, cursor);
 	index_seek(index, area->start, cursor);
-	return index_insert_at(index, cursor, area);
+	return index_insert(index, cursor, area);
 }
 
 static noinline_for_stack bool store_within(struct index *index, struct cursor *cursor,

@@ -86,10 +86,11 @@ INDEX_INLINE void index_load(const struct index *index, const struct cursor *cur
 /* After this @nr inserts cannot fail. -SEAM_EALLOC. */
 INDEX_INLINE int index_reserve(struct index *index, size_t nr);
 
-/* Puts in an area that overlaps none; *ret_cursor (may be NULL) on it. -SEAM_EALLOC. */
-int index_insert(struct index *index, const struct area *area, struct cursor *ret_cursor);
-/* The same where the cursor stands already at what index_seek finds for the area's start. */
-int index_insert_at(struct index *index, struct cursor *cursor, const struct area *area);
+/*
+ * Puts in an area that overlaps none. The cursor stands at what index_seek finds for the area's
+ * start, and ends on the area. -SEAM_EALLOC.
+ */
+int index_insert(struct index *index, struct cursor *cursor, const struct area *area);
 /* Takes out the area; the cursor moves to the next one, or past the end. Gives back no memory. */
 void index_remove(struct index *index, struct cursor *cursor);
 /*

@@ -94,7 +94,7 @@ int index_reserve_apart(struct index *index, size_t nr)
 	return index_reserve(index, nr);
 }
 
-int index_insert_at(struct index *index, struct cursor *cursor, const struct area *area)
+int index_insert(struct index *index, struct cursor *cursor, const struct area *area)
 {
 	struct area *at;
 
@@ -104,18 +104,6 @@ int index_insert_at(struct index *index, struct cursor *cursor, const struct are
 	memmove(at + 1, at, (index->nr - cursor->slot) * sizeof(*area));
 	*at = *area;
 	index->nr++;
-	return 0;
-}
-
-int index_insert(struct index *index, const struct area *area, struct cursor *ret_cursor)
-{
-	struct cursor at;
-
-	index_seek(index, area->start, &at);
-	if (index_insert_at(index, &at, area))
-		return -SEAM_EALLOC;
-	if (ret_cursor)
-		*ret_cursor = at;
 	return 0;
 }
 

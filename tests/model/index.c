@@ -22,9 +22,8 @@ struct linear {
 void linear_init(struct linear *linear, const struct seam_alloc *alloc, unsigned int page_shift);
 void linear_destroy(struct linear *linear);
 bool linear_seek(const struct linear *linear, uint64_t addr, struct cursor *ret_cursor);
-int linear_insert(struct linear *linear, const struct area *area, struct cursor *ret_cursor);
 void linear_remove(struct linear *linear, struct cursor *cursor);
-int linear_insert_at(struct linear *linear, struct cursor *cursor, const struct area *area);
+int linear_insert(struct linear *linear, struct cursor *cursor, const struct area *area);
 bool linear_replace(struct linear *linear, struct cursor *cursor, unsigned int nr_old,
 		    const struct area *areas, unsigned int nr);
 int linear_store(struct linear *linear, struct cursor *cursor, const struct area *area);
@@ -204,22 +203,19 @@ static bool is_free(const struct linear *array, uint64_t start, uint64_t end)
 static const char *try_insert(struct index *tree, struct linear *array, const struct arena *arena)
 {
 	struct area area = random_area(arena), found;
-	struct cursor cursor;
+	struct cursor cursor, at;
 	int err;
 
 	if (!is_free(array, area.start, area.end))
 		return NULL;
 	fail_next = !random_below(4);
-	if (random_below(2)) {
-		index_seek(tree, area.start, &cursor);
-		err = index_insert_at(tree, &cursor, &area);
-	} else {
-		err = index_insert(tree, &area, &cursor);
-	}
+	index_seek(tree, area.start, &cursor);
+	err = index_insert(tree, &cursor, &area);
 	fail_next = false;
 	if (err)
 		return NULL;
-	linear_insert(array, &area, NULL);
+	linear_seek(array, area.start, &at);
+	linear_insert(array, &at, &area);
 	index_load(tree, &cursor, &found);
 	return same_area(&area, &found) ? NULL : "the cursor after an insert";
 }
@@ -477,7 +473,7 @@ static const char *recover(struct index *tree, struct linear *array, const struc
 		return "a state that nobody can know";
 	array->nr = 0;
 	for (size_t i = 0; i < last->areas.nr; i++)
-		linear_insert(array, &last->areas.areas[i], NULL);
+		linear_insert(array, &(struct cursor) { .slot = i }, &last->areas.areas[i]);
 	return compare(tree, array);
 }
 
@@ -543,7 +539,8 @@ static void runs(void)
 					     .pgoff = page,
 					     .attr = 1 };
 
-			index_insert(&tree, &area, NULL);
+			index_seek(&tree, area.start, &cursor);
+			index_insert(&tree, &cursor, &area);
 		}
 		wrong = check_tree(&tree);
 		ok(!wrong, "a run %s: %s", up ? "up" : "down", wrong ? wrong : "well formed");

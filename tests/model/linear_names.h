@@ -9,14 +9,13 @@
 #define index_next linear_next
 #define index_prev linear_prev
 #define index_load linear_load
-#define index_insert linear_insert
 #define index_remove linear_remove
 #define index_store linear_store
 #define index_reserve linear_reserve
 #define index_reserve_apart linear_reserve_apart
 #define index_gap_highest linear_gap_highest
 #define index_gap_lowest linear_gap_lowest
-#define index_insert_at linear_insert_at
+#define index_insert linear_insert
 #define index_replace linear_replace
 #define index_step linear_step
 #define index_on_area linear_on_area
