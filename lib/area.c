@@ -95,14 +95,39 @@ static void drop(struct seam_space *space, const struct area *area)
 	anon_drop(space->family, area->anon);
 }
 
+/* The three edits, in the index and in the shape that steps are counted by; in both or in neither. */
+
+static bool edit_insert(struct seam_space *space, struct cursor *cursor, const struct area *area)
+{
+	if (index_insert(&space->index, cursor, area))
+		return false;
+	if (!space->steps || steps_area_inserted(space, area))
+		return true;
+	index_remove(&space->index, cursor);
+	return false;
+}
+
+static void edit_remove(struct seam_space *space, struct cursor *cursor, const struct area *area)
+{
+	index_remove(&space->index, cursor);
+	if (space->steps)
+		steps_area_removed(space, area);
+}
+
+static bool edit_store(struct seam_space *space, struct cursor *cursor, const struct area *before,
+		       const struct area *after)
+{
+	if (index_store(&space->index, cursor, after))
+		return false;
+	if (space->steps)
+		steps_area_stored(space, before, after);
+	return true;
+}
+
 int area_insert_at(struct seam_space *space, struct cursor *cursor, const struct area *area)
 {
-	if (!journal_room(space) || index_insert(&space->index, cursor, area))
+	if (!journal_room(space) || !edit_insert(space, cursor, area))
 		return out_of_memory(space);
-	if (space->steps && !steps_area_inserted(space, area)) {
-		index_remove(&space->index, cursor);
-		return out_of_memory(space);
-	}
 	journal_add(space, EDIT_INSERT)->after = *area;
 	hold(space, area);
 	area_count(space, area, &space->mm.totals, 1);
@@ -130,9 +155,7 @@ int area_remove(struct seam_space *space, struct cursor *cursor)
 		return out_of_memory(space);
 	area = &journal_add(space, EDIT_REMOVE)->before;
 	index_load(&space->index, cursor, area);
-	index_remove(&space->index, cursor);
-	if (space->steps)
-		steps_area_removed(space, area);
+	edit_remove(space, cursor, area);
 	area_count(space, area, &space->mm.totals, -1);
 	drop(space, area);
 	return 0;
@@ -166,13 +189,11 @@ int area_store(struct seam_space *space, struct cursor *cursor, const struct are
 		return out_of_memory(space);
 	edit = &space->journal.edits[space->journal.nr];
 	index_load(&space->index, cursor, &edit->before);
-	if (index_store(&space->index, cursor, area))
+	if (!edit_store(space, cursor, &edit->before, area))
 		return out_of_memory(space);
 	edit->kind = EDIT_STORE;
 	edit->after = *area;
 	space->journal.nr++;
-	if (space->steps)
-		steps_area_stored(space, &edit->before, area);
 	recount(space, &edit->before, area);
 	return 0;
 }
@@ -186,34 +207,23 @@ static void identify(struct seam_space *space, const struct edit *edit)
 		drop(space, &edit->before);
 }
 
-/* Makes one edit in the index, and in the shape that steps are counted by. -SEAM_EALLOC. */
-static int carry_out(struct seam_space *space, const struct edit *edit)
+/* Makes one edit. False: no memory. */
+static bool carry_out(struct seam_space *space, const struct edit *edit)
 {
 	struct cursor cursor;
-	int err = 0;
 
 	index_seek(&space->index,
 		   edit->kind == EDIT_INSERT ? edit->after.start : edit->before.start, &cursor);
 	switch (edit->kind) {
 	case EDIT_INSERT:
-		err = index_insert(&space->index, &cursor, &edit->after);
-		if (!err && space->steps && !steps_area_inserted(space, &edit->after)) {
-			index_remove(&space->index, &cursor);
-			err = -SEAM_EALLOC;
-		}
-		break;
+		return edit_insert(space, &cursor, &edit->after);
 	case EDIT_REMOVE:
-		index_remove(&space->index, &cursor);
-		if (space->steps)
-			steps_area_removed(space, &edit->before);
-		break;
+		edit_remove(space, &cursor, &edit->before);
+		return true;
 	case EDIT_STORE:
-		err = index_store(&space->index, &cursor, &edit->after);
-		if (!err && space->steps)
-			steps_area_stored(space, &edit->before, &edit->after);
-		break;
+		return edit_store(space, &cursor, &edit->before, &edit->after);
 	}
-	return err;
+	return false;
 }
 
 static void count_edit(struct seam_space *space, const struct edit *edit)
@@ -284,7 +294,7 @@ static noinline_for_stack int exchange_singly(struct seam_space *space, struct c
 	for (; nr; nr--) {
 		const struct edit *edit = &journal->edits[journal->nr];
 
-		if (carry_out(space, edit))
+		if (!carry_out(space, edit))
 			return out_of_memory(space);
 		count_edit(space, edit);
 		journal->nr++;
