@@ -5,11 +5,8 @@ uint32_t leaf_largest_gap(const struct leaf *leaf, uint32_t bound)
 {
 	uint32_t largest = 0;
 
-	for (unsigned int i = 1; i < leaf->node.nr && largest < bound; i++) {
-		uint32_t gap = leaf->start[i] - leaf->end[i - 1];
-
-		largest = gap > largest ? gap : largest;
-	}
+	for (unsigned int i = 1; i < leaf->node.nr && largest < bound; i++)
+		largest = larger_gap(largest, leaf_gap_below(leaf, i));
 	return largest;
 }
 

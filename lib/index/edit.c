@@ -2,46 +2,13 @@
 #include "lib/compiler.h"
 #include "lib/index/tree.h"
 
-/* The gap between two areas of a leaf; none where one of them is none. */
-static inline uint32_t gap_between(const struct leaf *leaf, unsigned int below, unsigned int above)
-{
-	return leaf->start[above] - leaf->end[below];
-}
-
-static inline uint32_t larger(uint32_t a, uint32_t b)
-{
-	return a > b ? a : b;
-}
-
-/*
- * The largest of the gaps that @nr areas from @slot on border on, of a leaf; with none, that where
- * they would be.
- */
-static inline __attribute__((always_inline)) uint32_t gaps_at(const struct leaf *leaf,
-							      unsigned int slot, unsigned int nr)
-{
-	uint32_t largest = 0;
-
-	if (!nr)
-		return slot && slot < leaf->node.nr ? gap_between(leaf, slot - 1, slot) : 0;
-	if (slot)
-		largest = gap_between(leaf, slot - 1, slot);
-	for (unsigned int i = 1; i < nr; i++)
-		largest = larger(largest, gap_between(leaf, slot + i - 1, slot + i));
-	if (slot + nr < leaf->node.nr)
-		largest = larger(largest, gap_between(leaf, slot + nr - 1, slot + nr));
-	return largest;
-}
-
 /*
  * index_replace() in a leaf without cold arrays, whose base stays; most calls come to no other.
  * Written out where the numbers are constants, since most of them are 0 or 1.
  */
-static inline __attribute__((always_inline)) bool replace_plainly(struct index *index,
-								  struct cursor *cursor,
-								  unsigned int nr_old,
-								  const struct area *areas,
-								  unsigned int nr)
+static inline_for_constants bool replace_plainly(struct index *index, struct cursor *cursor,
+						 unsigned int nr_old, const struct area *areas,
+						 unsigned int nr)
 {
 	struct leaf *leaf = cursor->node;
 	unsigned int slot = (unsigned int)cursor->slot, before, after;
@@ -62,7 +29,7 @@ static inline __attribute__((always_inline)) bool replace_plainly(struct index *
 			return false;
 	}
 	node_touch(index, &leaf->node);
-	lost = gaps_at(leaf, slot, nr_old);
+	lost = leaf_gaps_at(leaf, slot, nr_old);
 	if (nr != nr_old) {
 		leaf_move_slots(index, leaf, slot + nr, slot + nr_old, before - slot - nr_old);
 		for (unsigned int i = after; i < before; i++) {
@@ -84,7 +51,7 @@ static inline __attribute__((always_inline)) bool replace_plainly(struct index *
 	if (slot + nr == after)
 		WRITE_ONCE(leaf->last_end, nr ? areas[nr - 1].end >> index->page_shift
 					      : base + leaf->end[after - 1]);
-	leaf_refresh(index, leaf, !slot || slot + nr == after, lost, gaps_at(leaf, slot, nr));
+	leaf_refresh(index, leaf, !slot || slot + nr == after, lost, leaf_gaps_at(leaf, slot, nr));
 	if (nr) {
 		index->run = leaf;
 		index->run_slot = slot + nr - 1;

@@ -283,9 +283,13 @@ bool index_gap_lowest(const struct index *index, uint64_t len, uint64_t lo, uint
 /* The largest gap of a leaf between the areas [first, last]. */
 static uint32_t gap_among(const struct leaf *leaf, unsigned int first, unsigned int last)
 {
+	uint32_t largest = 0;
+
 	if (!first && last + 1u == leaf->node.nr)
 		return leaf->node.gap;
-	return leaf_gap_among(leaf, first, last);
+	for (unsigned int slot = first + 1; slot <= last; slot++)
+		largest = larger_gap(largest, leaf_gap_below(leaf, slot));
+	return largest;
 }
 
 uint64_t index_largest_gap(const struct index *index, const struct cursor *first,

@@ -227,19 +227,10 @@ void leaf_move_areas(struct index *index, struct leaf *to, unsigned int to_slot,
 	leaf_make_room(index, from, slot, nr, 0);
 }
 
-/* The areas [first, last], as far as there are so many. */
-static uint32_t gap_among(const struct leaf *leaf, unsigned int first, unsigned int last)
-{
-	unsigned int most = leaf->node.nr - 1u;
-
-	return leaf->node.nr ? leaf_gap_among(leaf, first, last < most ? last : most) : 0;
-}
-
 void leaf_replace(struct index *index, struct leaf *leaf, unsigned int slot, unsigned int nr_old,
 		  const struct area *areas, unsigned int nr)
 {
-	unsigned int below = slot ? slot - 1 : 0;
-	uint32_t lost = gap_among(leaf, below, slot + nr_old);
+	uint32_t lost = leaf_gaps_at(leaf, slot, nr_old);
 	bool edge = !slot || slot + nr_old == leaf->node.nr;
 
 	node_touch(index, &leaf->node);
@@ -248,7 +239,7 @@ void leaf_replace(struct index *index, struct leaf *leaf, unsigned int slot, uns
 	leaf_make_room(index, leaf, slot, nr_old, nr);
 	for (unsigned int i = 0; i < nr; i++)
 		leaf_write(index, leaf, slot + i, &areas[i]);
-	leaf_refresh(index, leaf, edge, lost, gap_among(leaf, below, slot + nr));
+	leaf_refresh(index, leaf, edge, lost, leaf_gaps_at(leaf, slot, nr));
 	if (nr) {
 		index->run = leaf;
 		index->run_slot = slot + nr - 1;

@@ -19,6 +19,7 @@
 
 #include <string.h>
 
+#include "lib/compiler.h"
 #include "lib/index/blocks.h"
 #include "lib/index/history.h"
 #include "lib/index/index.h"
@@ -68,17 +69,30 @@ static inline void leaf_refresh(struct index *index, struct leaf *leaf, bool edg
 		leaf_tell(index, leaf, largest);
 }
 
-/* The largest gap within the leaf that lies between the areas [first, last]. */
-static inline uint32_t leaf_gap_among(const struct leaf *leaf, unsigned int first,
-				      unsigned int last)
+/* The gap between an area of a leaf and the one below it. */
+static inline uint32_t leaf_gap_below(const struct leaf *leaf, unsigned int slot)
 {
-	uint32_t largest = 0;
+	return leaf->start[slot] - leaf->end[slot - 1];
+}
 
-	for (unsigned int i = first + 1; i <= last; i++) {
-		uint32_t gap = leaf->start[i] - leaf->end[i - 1];
+static inline uint32_t larger_gap(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
 
-		largest = gap > largest ? gap : largest;
-	}
+/*
+ * The largest of the gaps that @nr areas from @slot on border on, of a leaf; with none, that where
+ * they would be.
+ */
+static inline_for_constants uint32_t leaf_gaps_at(const struct leaf *leaf, unsigned int slot,
+						  unsigned int nr)
+{
+	uint32_t largest = nr && slot ? leaf_gap_below(leaf, slot) : 0;
+
+	for (unsigned int i = 1; i < nr; i++)
+		largest = larger_gap(largest, leaf_gap_below(leaf, slot + i));
+	if (slot + nr && slot + nr < leaf->node.nr)
+		largest = larger_gap(largest, leaf_gap_below(leaf, slot + nr));
 	return largest;
 }
 
