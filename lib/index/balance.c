@@ -10,12 +10,7 @@
 /* The areas [slot, nr) of one leaf go to the end of another, within whose reach they lie. */
 static void move_upper(struct index *index, struct leaf *to, struct leaf *from, unsigned int slot)
 {
-	unsigned int nr = from->node.nr - slot, at = to->node.nr;
-
-	node_touch(index, &to->node);
-	node_touch(index, &from->node);
-	leaf_make_room(index, to, at, 0, nr);
-	leaf_move_areas(index, to, at, from, slot, nr);
+	leaf_move_areas(index, to, to->node.nr, from, slot, from->node.nr - slot);
 }
 
 /*
@@ -30,12 +25,7 @@ static noinline_for_stack bool spill(struct index *index, struct leaf *leaf)
 	if (prev && prev->node.nr < SPILL_BELOW) {
 		nr = (LEAF_SLOTS - prev->node.nr) / 2u;
 		if (leaf_reaches(prev, leaf_start(leaf, nr - 1))) {
-			unsigned int at = prev->node.nr;
-
-			node_touch(index, &prev->node);
-			node_touch(index, &leaf->node);
-			leaf_make_room(index, prev, at, 0, nr);
-			leaf_move_areas(index, prev, at, leaf, 0, nr);
+			leaf_move_areas(index, prev, prev->node.nr, leaf, 0, nr);
 			node_refresh(index, &leaf->node);
 			node_refresh(index, &prev->node);
 			return true;
@@ -44,9 +34,6 @@ static noinline_for_stack bool spill(struct index *index, struct leaf *leaf)
 	if (next && next->node.nr < SPILL_BELOW) {
 		nr = (LEAF_SLOTS - next->node.nr) / 2u;
 		if (leaf_reaches(next, leaf_start(leaf, leaf->node.nr - nr))) {
-			node_touch(index, &next->node);
-			node_touch(index, &leaf->node);
-			leaf_make_room(index, next, 0, 0, nr);
 			leaf_move_areas(index, next, 0, leaf, leaf->node.nr - nr, nr);
 			node_refresh(index, &leaf->node);
 			node_refresh(index, &next->node);

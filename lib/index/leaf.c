@@ -46,7 +46,8 @@ void leaf_drop(struct index *index, struct leaf *leaf)
 	history_retire(index, POOL_LEAF, leaf);
 }
 
-void leaf_rebase(struct leaf *leaf, uint64_t base)
+/* Moves the base down to @base; the caller knows that all starts stay within reach. */
+static void rebase(struct leaf *leaf, uint64_t base)
 {
 	uint32_t by = (uint32_t)(leaf->base - base);
 	unsigned int nr = leaf->node.nr;
@@ -91,12 +92,14 @@ static void set_tag(struct index *index, struct leaf *leaf, unsigned int slot, u
 	WRITE_ONCE(leaf->tag[slot], tag);
 }
 
-void leaf_write(struct index *index, struct leaf *leaf, unsigned int slot, const struct area *area)
+/* The slot becomes @area, whose range lies within the leaf's reach. */
+static void write_slot(struct index *index, struct leaf *leaf, unsigned int slot,
+		       const struct area *area)
 {
 	uint64_t start = area->start >> index->page_shift, end = area->end >> index->page_shift;
 
 	if (start < leaf->base)
-		leaf_rebase(leaf, start);
+		rebase(leaf, start);
 	WRITE_ONCE(leaf->start[slot], (uint32_t)(start - leaf->base));
 	WRITE_ONCE(leaf->end[slot], leaf_relative_end(end, leaf->base));
 	if (slot + 1u == leaf->node.nr)
@@ -160,8 +163,12 @@ static void move_cold(struct leaf *leaf, unsigned int to, unsigned int slot, uns
 		shared_move64(leaf->tag + to, leaf->tag + slot, nr);
 }
 
-void leaf_make_room(struct index *index, struct leaf *leaf, unsigned int slot, unsigned int nr_old,
-		    unsigned int nr)
+/*
+ * The @nr_old areas from @slot on give way to room for @nr, which the caller writes, in order. What
+ * is behind them moves.
+ */
+static void make_room(struct index *index, struct leaf *leaf, unsigned int slot,
+		      unsigned int nr_old, unsigned int nr)
 {
 	unsigned int behind = slot + nr_old, rest = leaf->node.nr - behind,
 		     after = slot + nr + rest;
@@ -206,7 +213,7 @@ static noinline_for_stack void copy_singly(struct index *index, struct leaf *to,
 	for (unsigned int i = 0; i < nr; i++) {
 		cursor.slot = slot + i;
 		index_load(index, &cursor, &area);
-		leaf_write(index, to, to_slot + i, &area);
+		write_slot(index, to, to_slot + i, &area);
 	}
 }
 
@@ -215,16 +222,18 @@ void leaf_move_areas(struct index *index, struct leaf *to, unsigned int to_slot,
 {
 	uint64_t start = leaf_start(from, slot);
 
+	node_touch(index, &to->node);
+	node_touch(index, &from->node);
+	make_room(index, to, to_slot, 0, nr);
 	if (to->node.nr == nr)
 		WRITE_ONCE(to->base, start);
 	else if (start < to->base)
-		leaf_rebase(to, start);
-	if (!to->pgoff && !from->pgoff && !to->tag && !from->tag) {
+		rebase(to, start);
+	if (!to->pgoff && !from->pgoff && !to->tag && !from->tag)
 		copy_plainly(to, to_slot, from, slot, nr);
-	} else {
+	else
 		copy_singly(index, to, to_slot, from, slot, nr);
-	}
-	leaf_make_room(index, from, slot, nr, 0);
+	make_room(index, from, slot, nr, 0);
 }
 
 void leaf_replace(struct index *index, struct leaf *leaf, unsigned int slot, unsigned int nr_old,
@@ -235,10 +244,10 @@ void leaf_replace(struct index *index, struct leaf *leaf, unsigned int slot, uns
 
 	node_touch(index, &leaf->node);
 	if (nr && areas->start >> index->page_shift < leaf->base)
-		leaf_rebase(leaf, areas->start >> index->page_shift);
-	leaf_make_room(index, leaf, slot, nr_old, nr);
+		rebase(leaf, areas->start >> index->page_shift);
+	make_room(index, leaf, slot, nr_old, nr);
 	for (unsigned int i = 0; i < nr; i++)
-		leaf_write(index, leaf, slot + i, &areas[i]);
+		write_slot(index, leaf, slot + i, &areas[i]);
 	leaf_refresh(index, leaf, edge, lost, leaf_gaps_at(leaf, slot, nr));
 	if (nr) {
 		index->run = leaf;

@@ -119,25 +119,16 @@ struct leaf *leaf_new(struct index *index, struct leaf *prev, struct leaf *next)
 void leaf_drop(struct index *index, struct leaf *leaf);
 /* The pages from the leaf's first start, or @start if lower, to its last start, or @start, fit. */
 bool leaf_reaches(const struct leaf *leaf, uint64_t start);
-/* These four are of leaves that were touched. */
-
-/* Moves the base down to @base; the caller knows that all starts stay within reach. */
-void leaf_rebase(struct leaf *leaf, uint64_t base);
-/* The slot becomes @area, whose range lies within the leaf's reach. */
-void leaf_write(struct index *index, struct leaf *leaf, unsigned int slot, const struct area *area);
-/*
- * The @nr_old areas from @slot on give way to room for @nr, which the caller writes, in order. What
- * is behind them moves.
- */
-void leaf_make_room(struct index *index, struct leaf *leaf, unsigned int slot, unsigned int nr_old,
-		    unsigned int nr);
-/* The numbers of @nr areas from @slot on come to lie at @to, in the same leaf. */
+/* Of a leaf that was touched: the numbers of @nr areas from @slot on come to lie at @to. */
 void leaf_move_slots(const struct index *index, struct leaf *leaf, unsigned int to,
 		     unsigned int slot, unsigned int nr);
-/* Moves @nr areas from @slot on to the room that was made for them in another leaf. */
+
+/*
+ * Moves @nr areas from @slot on before slot @to_slot of another leaf, which has room for them and
+ * within whose reach they lie. No parent is told.
+ */
 void leaf_move_areas(struct index *index, struct leaf *to, unsigned int to_slot, struct leaf *from,
 		     unsigned int slot, unsigned int nr);
-
 /* The leaf can have the @areas for @nr_old of its own from @slot on, as it is. */
 bool leaf_fits(const struct index *index, const struct leaf *leaf, unsigned int slot,
 	       unsigned int nr_old, const struct area *areas, unsigned int nr);
