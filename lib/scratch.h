@@ -48,7 +48,7 @@ struct scratch {
 	struct remap remap;	 /* mremap */
 	struct area left;	 /* ... and the source that it leaves */
 	struct mapped_anew anew; /* remap_file_pages */
-	struct attr attr;	 /* of new memory, or of an area whose flags change ... */
+	struct attr attr;	 /* of new memory, or of what gets other flags ... */
 	struct area flagged;	 /* ... and this area */
 	struct outcome outcome;	 /* each part of a walk over a range */
 	/* the old kernels' */

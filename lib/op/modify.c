@@ -185,13 +185,18 @@ static int modify(struct seam_space *space, struct cursor *cursor, struct outcom
 	return set_apart(space, cursor, o);
 }
 
+/* The range gets the attribute set. */
+static int modify_attr(struct seam_space *space, struct cursor *cursor, struct outcome *o,
+		       const struct attr *attr)
+{
+	o->range.attr = area_intern(space, attr);
+	return o->range.attr ? modify(space, cursor, o) : -SEAM_EALLOC;
+}
+
 int modify_range(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
 		 const struct attr *attr)
 {
-	struct outcome *o = take_range(space, cursor, start, end);
-
-	o->range.attr = area_intern(space, attr);
-	return o->range.attr ? modify(space, cursor, o) : -SEAM_EALLOC;
+	return modify_attr(space, cursor, take_range(space, cursor, start, end), attr);
 }
 
 int modify_tag(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
@@ -207,11 +212,11 @@ int modify_flags(struct seam_space *space, struct cursor *cursor, uint64_t start
 		 uint64_t flags)
 {
 	struct outcome *o = take_range(space, cursor, start, end);
+	struct attr *attr = &scratch_of(space)->attr;
 
-	o->attr = *area_attr(space, &o->area);
-	o->attr.flags = flags;
-	o->range.attr = area_intern(space, &o->attr);
-	return o->range.attr ? modify(space, cursor, o) : -SEAM_EALLOC;
+	*attr = *area_attr(space, &o->area);
+	attr->flags = flags;
+	return modify_attr(space, cursor, o, attr);
 }
 
 int walk_range(struct seam_space *space, uint64_t start, uint64_t end, enum holes holes,

@@ -17,7 +17,6 @@
 struct outcome {
 	struct area area, range; /* the area as it is; the range as it will be */
 	struct area prev, next;
-	struct attr attr;	 /* of the range */
 	bool has_prev, has_next; /* compared with, and they fit */
 	bool whole;		 /* the range is the area, which a join removes */
 };
