@@ -69,19 +69,33 @@ static inline void prefetch_neighbours(const struct cursor *cursor)
 	__builtin_prefetch((const void *)((uintptr_t)leaf->next + offsetof(struct leaf, node.nr)));
 }
 
-static noinline_for_stack bool replace_within(struct index *index, struct cursor *cursor,
+/* The same in any one leaf. */
+static noinline_for_stack bool replace_anyhow(struct index *index, struct cursor *cursor,
 					      unsigned int nr_old, const struct area *areas,
 					      unsigned int nr)
 {
 	struct leaf *leaf = cursor->node;
 
-	if (replace_plainly(index, cursor, nr_old, areas, nr))
-		return true;
 	if (!leaf || !leaf_fits(index, leaf, (unsigned int)cursor->slot, nr_old, areas, nr))
 		return false;
 	leaf_replace(index, leaf, (unsigned int)cursor->slot, nr_old, areas, nr);
 	index->nr += (size_t)nr - nr_old;
 	return true;
+}
+
+static inline_for_constants bool replace(struct index *index, struct cursor *cursor,
+					 unsigned int nr_old, const struct area *areas,
+					 unsigned int nr)
+{
+	return replace_plainly(index, cursor, nr_old, areas, nr) ||
+	       replace_anyhow(index, cursor, nr_old, areas, nr);
+}
+
+static noinline_for_stack bool replace_within(struct index *index, struct cursor *cursor,
+					      unsigned int nr_old, const struct area *areas,
+					      unsigned int nr)
+{
+	return replace(index, cursor, nr_old, areas, nr);
 }
 
 bool index_replace(struct index *index, struct cursor *cursor, unsigned int nr_old,
@@ -133,8 +147,7 @@ static int ensure_insert(struct index *index, const struct area *area)
 static noinline_for_stack bool insert_within(struct index *index, struct cursor *cursor,
 					     const struct area *area)
 {
-	return replace_plainly(index, cursor, 0, area, 1) ||
-	       replace_within(index, cursor, 0, area, 1);
+	return replace(index, cursor, 0, area, 1);
 }
 
 int index_insert(struct index *index, struct cursor *cursor, const struct area *area)
@@ -158,10 +171,7 @@ int index_insert(struct index *index, struct cursor *cursor, const struct area *
 
 static noinline_for_stack void remove_within(struct index *index, struct cursor *cursor)
 {
-	if (replace_plainly(index, cursor, 1, NULL, 0))
-		return;
-	leaf_replace(index, cursor->node, (unsigned int)cursor->slot, 1, NULL, 0);
-	index->nr--;
+	replace(index, cursor, 1, NULL, 0); /* always a matter of this leaf: others stay */
 }
 
 void index_remove(struct index *index, struct cursor *cursor)
@@ -194,8 +204,7 @@ static noinline_for_stack int store_far(struct index *index, struct cursor *curs
 static noinline_for_stack bool store_within(struct index *index, struct cursor *cursor,
 					    const struct area *area)
 {
-	return replace_plainly(index, cursor, 1, area, 1) ||
-	       replace_within(index, cursor, 1, area, 1);
+	return replace(index, cursor, 1, area, 1);
 }
 
 int index_store(struct index *index, struct cursor *cursor, const struct area *area)
