@@ -234,16 +234,11 @@ SEAM_EXPORT int seam_space_apply(struct seam_space *space, const struct seam_cal
 				 uint64_t value, int *ret_agrees)
 {
 	struct forced *forced = &scratch_of(space)->forced;
-	int err;
+	int err = seam_space_ask(space, call, &forced->answer);
 
-	if (space_busy(space))
-		return -SEAM_EBUSY;
-	if (!is_call(call))
-		return -SEAM_EINVAL;
-	place_call(forced, call, result, value);
-	err = seam_space_ask(space, call, &forced->answer);
 	if (err)
 		return err;
+	place_call(forced, call, result, value);
 	*ret_agrees = agrees(forced, &forced->answer);
 	if (*ret_agrees) {
 		seam_space_commit(space);
