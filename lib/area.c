@@ -56,7 +56,7 @@ static struct edit *journal_add(struct seam_space *space, enum edit_kind kind)
 	return edit;
 }
 
-/* All bits where the condition holds: what is counted differs from area to area, branches guess ill. */
+/* All bits where it holds: what is counted differs from area to area, branches guess ill. */
 static uint64_t where(bool holds)
 {
 	return -(uint64_t)holds;

@@ -4,8 +4,8 @@
  *
  * Areas never overlap. A cursor stands on one area; any edit but the one made through it makes it
  * stale. Areas are loaded and stored by value, so that an implementation may pack them.
- * Implementations: the tree of btree.h, and linear.c with -DSEAM_INDEX_LINEAR (a sorted array: the reference
- * that tests compare it against).
+ * Implementations: the tree of btree.h, and linear.c with -DSEAM_INDEX_LINEAR (a sorted array: the
+ * reference that tests compare it against).
  */
 #ifndef LIB_INDEX_H
 #define LIB_INDEX_H
@@ -100,9 +100,9 @@ void index_remove(struct index *index, struct cursor *cursor);
 int index_store(struct index *index, struct cursor *cursor, const struct area *area);
 /*
  * The @nr_old areas from the one under the cursor on become the @nr areas of @areas, which reach no
- * neighbour of theirs; with no old ones they come before the cursor, and then there are new ones. The cursor ends on the first of
- * the new ones, or without any on what comes next. False, and nothing is done, where this is no
- * matter of one node alone; single edits do it then.
+ * neighbour of theirs; with no old ones they come before the cursor, and then there are new ones.
+ * The cursor ends on the first of the new ones, or without any on what comes next. False, and
+ * nothing is done, where this is no matter of one node alone; single edits do it then.
  */
 bool index_replace(struct index *index, struct cursor *cursor, unsigned int nr_old,
 		   const struct area *areas, unsigned int nr);

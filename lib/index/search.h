@@ -4,9 +4,9 @@
  * lookup. All keys are compared at once and the bits counted, or in plain C the half taken that has
  * the answer, so there is no branch to mispredict and independent lookups overlap.
  *
- * Variants: AVX-512, AVX2 and SSE2 on x86-64 (chosen by cpuid, asked once), NEON on
- * aarch64, and plain C everywhere. -Os: SSE2 alone on x86-64. -DSEAM_PLAIN_SEARCH leaves only plain C: for ThreadSanitizer, and
- * for counts of instructions that repeat on every machine.
+ * Variants: AVX-512, AVX2 and SSE2 on x86-64 (chosen by cpuid, asked once), NEON on aarch64, and
+ * plain C everywhere. -Os: SSE2 alone on x86-64. -DSEAM_PLAIN_SEARCH leaves only plain C: for
+ * ThreadSanitizer, and for counts of instructions that repeat on every machine.
  */
 #ifndef LIB_INDEX_SEARCH_H
 #define LIB_INDEX_SEARCH_H

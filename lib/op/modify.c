@@ -62,7 +62,7 @@ static uint32_t survivor_anon(const struct area *survivor, const struct area *a,
 	return a->anon;
 }
 
-/* The part [start, end) of the area that is to be changed becomes an area: of the one, or a new one. */
+/* The part [start, end) of the area that is changed becomes an area: that one, or a new one. */
 static void add_part(const struct seam_space *space, struct exchange *exchange,
 		     const struct outcome *o, uint64_t start, uint64_t end, int of)
 {

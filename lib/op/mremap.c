@@ -52,8 +52,8 @@ static uint32_t known_flags(const struct seam_space *space)
 }
 
 /*
- * Locked memory of which no page is to be locked any more becomes an area of its own first, by kernels
- * that keep it apart from its copy.
+ * Locked memory of which no page is to be locked any more becomes an area of its own first, by
+ * kernels that keep it apart from its copy.
  */
 static bool is_cut_out_first(const struct seam_space *space, const struct remap *remap)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * overtaken: a lookup that is stopped after one of its instructions while the writer changes what is
- * looked up, and after any later one while it changes more nodes than are remembered. It finds the area as it was when it began, or says that nobody knows any more.
+ * overtaken: a lookup that is stopped after one of its instructions while the writer changes what
+ * is looked up, and after any later one while it changes more nodes than are remembered. It finds
+ * the area as it was when it began, or says that nobody knows any more.
  *
  * That is what a thread is in for that sleeps in mid-lookup, twice. tests/spin/ shows the same of a
  * model; here it is the code that runs.
