@@ -168,7 +168,7 @@ static void even_identities(struct attempt *attempt)
 		    area->start, bytes_of(area));
 	if (area->uffd && !other->uffd)
 		say(attempt,
-		    seam_space_uffd_unregister(attempt->space, area->start, bytes_of(area)),
+		    seam_space_uffd_unregister(attempt->space, area->start, bytes_of(area), 0),
 		    "ioctl(UFFDIO_UNREGISTER, 0x%" PRIx64 ", %" PRIu64 ")", area->start,
 		    bytes_of(area));
 	if (!(area->flags & SEAM_VM_SEALED) && other->flags & SEAM_VM_SEALED)

@@ -49,7 +49,7 @@ static int make_call(struct seam_space *space, const struct seam_call *call, uin
 	case SEAM_OP_UFFD_REGISTER:
 		return MAKE(uffd_register, call->addr, call->len, call->id, call->flags);
 	case SEAM_OP_UFFD_UNREGISTER:
-		return MAKE(uffd_unregister, call->addr, call->len);
+		return MAKE(uffd_unregister, call->addr, call->len, call->id);
 	case SEAM_OP_SET_NAME:
 		return MAKE(set_name, call->addr, call->len, call->id);
 	case SEAM_OP_SET_TAG:

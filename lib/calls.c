@@ -132,9 +132,10 @@ SEAM_EXPORT int seam_space_uffd_register(struct seam_space *space, uint64_t addr
 	CALL(space, uffd_register, addr, len, uffd, flags);
 }
 
-SEAM_EXPORT int seam_space_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len)
+SEAM_EXPORT int seam_space_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len,
+					   uint32_t uffd)
 {
-	CALL(space, uffd_unregister, addr, len);
+	CALL(space, uffd_unregister, addr, len, uffd);
 }
 
 SEAM_EXPORT int seam_space_remap_file_pages(struct seam_space *space, uint64_t addr, uint64_t len,

@@ -29,7 +29,8 @@ struct seam_calls {
 	int (*mbind)(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t numa);
 	int (*uffd_register)(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t uffd,
 			     uint64_t flags);
-	int (*uffd_unregister)(struct seam_space *space, uint64_t addr, uint64_t len);
+	int (*uffd_unregister)(struct seam_space *space, uint64_t addr, uint64_t len,
+			       uint32_t uffd);
 	int (*remap_file_pages)(struct seam_space *space, uint64_t addr, uint64_t len,
 				uint32_t prot, uint64_t pgoff, uint32_t flags);
 	int (*memory_merge)(struct seam_space *space, int on);

@@ -12,6 +12,8 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 
+#include <seam/ops.h>
+
 #include "probe/procfs.h"
 #include "probe/procmap.h"
 #include "probe/rec.h"
@@ -353,11 +355,27 @@ static void end_call(struct rec_task *task)
 		task->space->caller = NULL;
 }
 
+/*
+ * An mmap at a fixed address that fails has changed nothing, or its range is clear: then the file
+ * itself has refused (EVENT_CLEARED).
+ */
+static void look_for_hole(const struct rec_task *task, struct rec_call *call, int64_t result)
+{
+	uint64_t start = call->arg[0], end = start + call->arg[1];
+
+	if (call->kind != REC_CALL || call->call != TRACE_CALL_mmap || result >= 0 ||
+	    !(call->arg[3] & SEAM_MAP_FIXED) || end <= start || rec_maps_fd(task) < 0)
+		return;
+	if (rec_is_free(task, start, end))
+		call->flags |= EVENT_CLEARED;
+}
+
 static void finish_call(struct rec *rec, struct rec_task *task, int64_t result)
 {
 	struct rec_space *space = task->space;
 
 	result = real_result(task, &task->pending, result);
+	look_for_hole(task, &task->pending, result);
 	rec_number_file(rec, task, &task->pending, result);
 	tell_segment(rec, task, &task->pending, result);
 	rec_ask_after(rec, task, &task->pending, result);

@@ -24,6 +24,7 @@
 #include "probe/procfs.h"
 #include "probe/procmap.h"
 #include "probe/rec.h"
+#include "probe/uapi.h"
 
 #ifndef BTRFS_SUPER_MAGIC
 #define BTRFS_SUPER_MAGIC 0x9123683E
@@ -109,10 +110,13 @@ static uint32_t traits_of_fs(const char *path)
 		return traits | SEAM_FILE_SHMEM;
 	case HUGETLBFS_MAGIC:
 		return traits | SEAM_FILE_HUGETLB;
-	case EXT4_SUPER_MAGIC:
+	case SECRETMEM_MAGIC:
+		return traits | SEAM_FILE_SECRET;
 	case BTRFS_SUPER_MAGIC:
-	case XFS_SUPER_MAGIC:
 		return traits | SEAM_FILE_THP_ALIGN;
+	case EXT4_SUPER_MAGIC:
+	case XFS_SUPER_MAGIC:
+		return traits | SEAM_FILE_THP_ALIGN | SEAM_FILE_SYNC;
 	default:
 		return traits;
 	}
@@ -223,6 +227,17 @@ static int stat_descriptor(const struct rec_task *task, int fd, int copy, struct
 	return stat(link, ret_stat);
 }
 
+/* Of a memfd, at this moment; other files have none. */
+static uint32_t seals_of(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	if (seals < 0)
+		return 0;
+	return (seals & F_SEAL_WRITE ? EVENT_SEAL_WRITE : 0) |
+	       (seals & F_SEAL_FUTURE_WRITE ? EVENT_SEAL_FUTURE_WRITE : 0);
+}
+
 void rec_identify(struct rec *rec, struct rec_task *task, struct rec_call *call)
 {
 	int fd = (int)call->arg[4], copy;
@@ -232,6 +247,8 @@ void rec_identify(struct rec *rec, struct rec_task *task, struct rec_call *call)
 	if (call->arg[3] & SEAM_MAP_ANONYMOUS || fd < 0)
 		return;
 	copy = copy_descriptor(task, fd);
+	if (copy >= 0 && (call->arg[3] & SEAM_MAP_TYPE) != SEAM_MAP_PRIVATE)
+		call->flags |= seals_of(copy);
 	if (stat_descriptor(task, fd, copy, &st)) {
 		if (copy >= 0)
 			close(copy);

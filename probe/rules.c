@@ -319,6 +319,70 @@ static int probe_uffd_wp_stays(void)
 	return watch_for(0, uffd, UFFDIO_REGISTER_MODE_MISSING) == EBUSY;
 }
 
+static int probe_uffd_own(void)
+{
+	struct uffdio_range range = { (uint64_t)at(0), PAGE };
+
+	map(0, 1, RW);
+	watch(0, new_uffd());
+	return ioctl(new_uffd(), UFFDIO_UNREGISTER, &range) != 0;
+}
+
+static int sealed_file(int seal)
+{
+	int fd = memfd_create("seam-probe", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ftruncate(fd, 64 * PAGE) || fcntl(fd, F_ADD_SEALS, seal))
+		give_up();
+	return fd;
+}
+
+static bool map_shared(unsigned int page, int fd, int prot)
+{
+	return mmap(at(page), PAGE, prot, MAP_SHARED | MAP_FIXED, fd, (off_t)(page * PAGE)) !=
+	       MAP_FAILED;
+}
+
+/* Where a writer is refused, is the page still there that it was to replace? */
+static bool refused_at_first(int fd)
+{
+	map(0, 1, RW);
+	return !map_shared(0, fd, RW) && areas(0, 1) == 1;
+}
+
+static int probe_memfd_seals(void)
+{
+	int write = sealed_file(F_SEAL_WRITE);
+
+	if (!map_shared(0, write, PROT_READ))
+		return 1;
+	if (refused_at_first(sealed_file(F_SEAL_FUTURE_WRITE)))
+		return 4;
+	return refused_at_first(write) ? 2 : 3;
+}
+
+/* Whether what has lost DONTDUMP is joined before the new area gets it. */
+static bool joins_dumped(int fd, bool locked)
+{
+	if (madvise(at(0), PAGE, MADV_DODUMP) || (locked && mlockall(MCL_FUTURE)) ||
+	    !map_shared(1, fd, RW))
+		give_up();
+	if (locked)
+		munlockall();
+	return areas(0, 2) == 1;
+}
+
+static int probe_memfd_secret(void)
+{
+	int fd = (int)syscall(SYS_memfd_secret, O_CLOEXEC);
+	bool locked;
+
+	if (fd < 0 || ftruncate(fd, 64 * PAGE) || !map_shared(0, fd, RW))
+		give_up(); /* not built in, or not switched on */
+	locked = has_flag(0, " lo");
+	return (locked ? 1 : 2) + (joins_dumped(fd, locked) ? 0 : 2);
+}
+
 static int probe_name(void)
 {
 	map(0, 1, RW);
@@ -597,6 +661,9 @@ static const struct {
 	{ SEAM_RULE_uffd, probe_uffd },
 	{ SEAM_RULE_uffd_copy_apart, probe_uffd_copy_apart },
 	{ SEAM_RULE_uffd_wp_stays, probe_uffd_wp_stays },
+	{ SEAM_RULE_uffd_own, probe_uffd_own },
+	{ SEAM_RULE_memfd_seals, probe_memfd_seals },
+	{ SEAM_RULE_memfd_secret, probe_memfd_secret },
 	{ SEAM_RULE_name, probe_name },
 	{ SEAM_RULE_close, probe_close },
 	{ SEAM_RULE_sticky, probe_sticky },

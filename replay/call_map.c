@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Calls that make and take away mappings. */
+#include <fcntl.h>
 #include <sys/shm.h>
 
 #include "replay/call.h"
@@ -16,7 +17,11 @@ static const struct seam_file *file_of(const struct call *call, struct seam_file
 
 	if (call->arg[3] & SEAM_MAP_ANONYMOUS)
 		return NULL;
-	*file = (struct seam_file) { .traits = SEAM_FILE_READ | SEAM_FILE_WRITE };
+	*file = (struct seam_file) {
+		.traits = SEAM_FILE_READ | SEAM_FILE_WRITE,
+		.seals = (event->flags & EVENT_SEAL_WRITE ? F_SEAL_WRITE : 0) |
+			 (event->flags & EVENT_SEAL_FUTURE_WRITE ? F_SEAL_FUTURE_WRITE : 0),
+	};
 	if (event->file) {
 		known = trace_file(call->lane->trace, event->file);
 		file->id = event->file;
@@ -24,8 +29,8 @@ static const struct seam_file *file_of(const struct call *call, struct seam_file
 			file->traits = known->traits;
 		return file;
 	}
-	/* it was mapped, so there was a file behind the number */
-	if (!call->worked)
+	/* there was a file behind the number, unless that is what was wrong */
+	if (!call->known || event->result == -SEAM_EBADF)
 		return NULL;
 	file->id = FILE_OF_FD | (call->arg[4] & UINT32_MAX);
 	return file;
@@ -218,6 +223,52 @@ static int map_piece(struct call *call, const struct seam_mmap *args, const stru
 	return err;
 }
 
+/* Takes away what lies within [start, end); *ret_made: something may have. The first error. */
+static int unmap_pieces(struct call *call, uint64_t start, uint64_t end, bool freed, bool *ret_made)
+{
+	struct ground *ground = &call->mm->ground;
+	struct piece piece;
+	int result = 0;
+
+	for (; ground_next(ground, start, end, &piece); start = piece.end) {
+		uint64_t size = piece.end - piece.start;
+		int err = 0;
+
+		if (has_memory(piece.kind)) {
+			err = call_check(call, seam_space_munmap(call->space, piece.at, size));
+			if (!err)
+				memory_gone(call, piece.at, size);
+		}
+		*ret_made |= piece.kind != GROUND_GONE;
+		if (!err && piece.kind == GROUND_MOVED)
+			call_keep(call, ground_release(ground, piece.at, size));
+		if (freed)
+			call_keep(call, ground_freed_piece(ground, &piece));
+		if (err && !result)
+			result = err;
+	}
+	return result;
+}
+
+/* The file itself refuses, and what it was to replace is gone. */
+static void map_refused(struct call *call, const struct seam_mmap *args, uint64_t start,
+			uint64_t end)
+{
+	bool made = false;
+	uint64_t at;
+	int err;
+
+	if (!ground_is_plain(&call->mm->ground)) {
+		err = unmap_pieces(call, start, end, true, &made);
+		call_finish(call, err ? err : args->refused);
+		return;
+	}
+	err = call_check(call, seam_space_mmap(call->space, args, &at));
+	if (err == args->refused)
+		memory_gone(call, start, end - start);
+	call_finish(call, err);
+}
+
 /* At a fixed address, piece by piece of the ground there. */
 static void map_fixed(struct call *call, struct seam_mmap *args)
 {
@@ -227,10 +278,15 @@ static void map_fixed(struct call *call, struct seam_mmap *args)
 	bool made = false;
 	int err = 0;
 
-	if (ground_is_plain(ground) || args->addr & page_mask(call) ||
-	    !whole_pages(call, args->addr, args->len, &start, &end)) {
+	if (args->addr & page_mask(call) ||
+	    !whole_pages(call, args->addr, args->len, &start, &end) ||
+	    (ground_is_plain(ground) && !args->refused)) {
 		err = map_one(call, args, &at);
 		call_finish(call, err ? err : (int64_t)at);
+		return;
+	}
+	if (args->refused) {
+		map_refused(call, args, start, end);
 		return;
 	}
 	for (; !err && call_next_target(call, start, end, &target); start = target.piece.end) {
@@ -259,6 +315,11 @@ static bool is_about_the_file(int64_t result)
 	default:
 		return false;
 	}
+}
+
+static bool is_a_limit(int64_t result)
+{
+	return result == -SEAM_ENOMEM || result == -SEAM_EAGAIN || result == -SEAM_EEXIST;
 }
 
 /*
@@ -290,11 +351,27 @@ static bool may_be_sealed(const struct call *call, const struct seam_mmap *args)
 /* Refusals whose reasons no trace tells: nothing is changed then. */
 static bool is_refused_by_host(const struct call *call, const struct seam_mmap *args)
 {
-	if (!call->known)
-		return false;
-	if (args->flags & SEAM_MAP_ANONYMOUS)
-		return lacks_huge_pages(call, args);
-	return is_about_the_file(call->event->result) && !may_be_sealed(call, args);
+	return call->known && !(args->flags & SEAM_MAP_ANONYMOUS) && !args->refused &&
+	       is_about_the_file(call->event->result) && !may_be_sealed(call, args);
+}
+
+/*
+ * The error of the file's own map operation. The recorder has looked whether the range was clear
+ * afterwards; of other logs it is known where no test before and no limit gives such an error.
+ */
+static int refusal_of_file(const struct call *call, const struct seam_mmap *args)
+{
+	int64_t result = call->event->result;
+
+	if (call->event->flags & EVENT_CLEARED)
+		return (int)result;
+	if (!call->known || call->worked)
+		return 0;
+	if (lacks_huge_pages(call, args))
+		return (int)result;
+	if (args->flags & SEAM_MAP_ANONYMOUS || is_about_the_file(result) || is_a_limit(result))
+		return 0;
+	return (int)result;
 }
 
 void call_mmap(struct call *call)
@@ -315,6 +392,7 @@ void call_mmap(struct call *call)
 		call_finish(call, -SEAM_EINVAL);
 		return;
 	}
+	args.refused = refusal_of_file(call, &args);
 	if (is_refused_by_host(call, &args)) {
 		call_finish(call, call->event->result);
 		return;
@@ -332,7 +410,6 @@ void call_munmap(struct call *call)
 	struct ground *ground = &call->mm->ground;
 	uint64_t start, end, addr = call->arg[0], len = call->arg[1];
 	bool made = false, plain = ground_is_plain(ground);
-	struct piece piece;
 	int result = 0;
 
 	if (addr & page_mask(call) || !whole_pages(call, addr, len, &start, &end)) {
@@ -347,23 +424,7 @@ void call_munmap(struct call *call)
 		call_finish(call, result);
 		return;
 	}
-	for (; ground_next(ground, start, end, &piece); start = piece.end) {
-		uint64_t size = piece.end - piece.start;
-		int err = 0;
-
-		if (has_memory(piece.kind)) {
-			err = call_check(call, seam_space_munmap(call->space, piece.at, size));
-			if (!err)
-				memory_gone(call, piece.at, size);
-		}
-		made |= piece.kind != GROUND_GONE;
-		if (!err && piece.kind == GROUND_MOVED)
-			call_keep(call, ground_release(ground, piece.at, size));
-		if (call->worked)
-			call_keep(call, ground_freed_piece(ground, &piece));
-		if (err && !result)
-			result = err;
-	}
+	result = unmap_pieces(call, start, end, call->worked, &made);
 	if (made)
 		call_finish(call, result);
 	else

@@ -184,13 +184,14 @@ void call_prctl(struct call *call)
 static int watch(struct call *call, uint64_t at, uint64_t len)
 {
 	uint64_t flags = 0, mode = call->arg[4];
+	uint32_t uffd = (uint32_t)call->arg[0] + 1;
 
 	if ((call->arg[1] & 0xffff) == UFFD_UNREGISTER)
-		return seam_space_uffd_unregister(call->space, at, len);
+		return seam_space_uffd_unregister(call->space, at, len, uffd);
 	flags |= mode & 1 ? SEAM_VM_UFFD_MISSING : 0;
 	flags |= mode & 2 ? SEAM_VM_UFFD_WP : 0;
 	flags |= mode & 4 ? SEAM_VM_UFFD_MINOR : 0;
-	return seam_space_uffd_register(call->space, at, len, (uint32_t)call->arg[0] + 1, flags);
+	return seam_space_uffd_register(call->space, at, len, uffd, flags);
 }
 
 void call_uffd_ioctl(struct call *call)

@@ -100,6 +100,14 @@ enum space_born {
 #define EVENT_AREAS_KNOWN 0x4u	/* areas is complete as far as known[] says */
 #define EVENT_AMBIGUOUS 0x8u	/* overlapped another call of its space; order is a guess */
 #define EVENT_EXIT_AT_END 0x10u /* EVENT_END: still alive when the trace ended */
+/*
+ * An mmap that failed, and all that lay in its range is gone: the file itself has refused. With
+ * EVENT_NO_RESULT (scripts) it would, and result is the error.
+ */
+#define EVENT_CLEARED 0x20u
+/* mmap: its file is a memfd, sealed so at that time (F_SEAL_WRITE, F_SEAL_FUTURE_WRITE) */
+#define EVENT_SEAL_WRITE 0x40u
+#define EVENT_SEAL_FUTURE_WRITE 0x80u
 
 /* What a source of areas can see (a set); the rest of each struct seam_area is 0. */
 #define SEES_RANGE 0x1u	       /* range, rwx, shared or private */

@@ -17,7 +17,7 @@
 #define MAX_WORDS 8
 #define PAGE_SHIFT 12
 #define FIRST_FD 3
-#define NR_FDS 7
+#define NR_FDS 11
 
 struct word {
 	const char *at;
@@ -48,7 +48,15 @@ static const uint32_t fd_traits[NR_FDS] = {
 	SEAM_FILE_WRITE,
 	SEAM_FILE_READ,
 	SEAM_FILE_READ,
+	SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_SHMEM,
+	SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_SHMEM,
+	SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_SECRET,
+	SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_NOEXEC,
 };
+/* how they are sealed, and what one refuses by itself */
+#define FD_SEALED_WRITE 0xau
+#define FD_SEALED_FUTURE_WRITE 0xbu
+#define FD_REFUSES 0xdu
 
 static const char *const rlimit_names[] = {
 	[TRACE_RLIMIT_AS] = "as",
@@ -176,10 +184,18 @@ static int read_fd(struct trace *trace, const struct word *word, struct event *e
 		return 0;
 	}
 	if (read_number(trace, word, &fd))
-		return fail_word(trace, word, "a file: -1 for none, or 3 to 9");
+		return fail_word(trace, word, "a file: -1 for none, or 3 to d");
 	event->arg[4] = fd;
 	if (fd >= FIRST_FD && fd < FIRST_FD + NR_FDS)
 		event->file = (uint32_t)(fd - FIRST_FD + 1);
+	if (fd == FD_SEALED_WRITE)
+		event->flags |= EVENT_SEAL_WRITE;
+	else if (fd == FD_SEALED_FUTURE_WRITE)
+		event->flags |= EVENT_SEAL_FUTURE_WRITE;
+	if (fd == FD_REFUSES) {
+		event->flags |= EVENT_CLEARED;
+		event->result = -SEAM_ENODEV;
+	}
 	return 0;
 }
 

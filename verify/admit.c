@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verify/admit.h"
 
-#include <linux/userfaultfd.h>
-#include <sys/ioctl.h>
-
 #include <seam/ops.h>
 
 #include "probe/uapi.h"
@@ -66,10 +63,6 @@ static bool modest(const struct op *op, const uint64_t *args)
 		(op->call == TRACE_CALL_madvise && args[2] >= SEAM_MADV_COLD);
 
 	if (op->call == TRACE_CALL_madvise && args[2] == SEAM_MADV_COLLAPSE)
-		return false;
-	/* huge pages that are to be kept ready: nobody knows how many there are */
-	if (op->call == TRACE_CALL_mmap && args[3] & SEAM_MAP_HUGETLB &&
-	    !(args[3] & SEAM_MAP_NORESERVE))
 		return false;
 	return !fills || args[1] <= 64 * PAGE || args[1] >> 47;
 }
@@ -148,20 +141,6 @@ static bool hangs_on_pages(const struct generator *gen, const struct world *worl
 	return false;
 }
 
-/* Kernels differ in whether one userfaultfd may take back what another one has (6.16). */
-static bool others_uffd(const struct world *world, const struct op *op, const uint64_t *args)
-{
-	uint64_t at = args[2];
-	struct seam_area area;
-
-	if (op->call != TRACE_CALL_uffd_ioctl || args[1] != UFFDIO_UNREGISTER)
-		return false;
-	while (seam_area_next(world->space, &at, &area) && area.start < args[2] + args[3])
-		if (area.uffd && area.uffd != args[0])
-			return true;
-	return false;
-}
-
 /*
  * A mapping anew of a whole SysV segment, which was to go with its last area: the old area is gone
  * before the new one is there.
@@ -183,8 +162,7 @@ bool admit(const struct generator *gen, const struct world *world, const struct 
 	   const uint64_t *args)
 {
 	return admit_harmless(world, op, args) && modest(op, args) &&
-	       !hangs_on_pages(gen, world, op, args) && !others_uffd(world, op, args) &&
-	       !loses_segment(world, op, args);
+	       !hangs_on_pages(gen, world, op, args) && !loses_segment(world, op, args);
 }
 
 static void add_guarded(struct generator *gen, uint64_t start, uint64_t end)

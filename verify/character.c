@@ -140,6 +140,7 @@ void generate_begin(struct generator *gen, const struct world *world, uint64_t s
 	is->huge = chance(gen, 4);
 	draw_arena(gen);
 	is->files = chance(gen, 30);
+	is->file = (uint8_t)(FIRST_FD + (chance(gen, 60) ? 0 : below(gen, NR_FDS)));
 	is->shared = chance(gen, 25);
 	is->noreserve = chance(gen, 25);
 	is->populate = chance(gen, 20);

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "verify/real.h"
+
 static const char head[] =
 	"#define _GNU_SOURCE\n"
 	"#include <errno.h>\n"
@@ -18,6 +20,7 @@ static const char head[] =
 	"#include <sys/mman.h>\n"
 	"#include <sys/resource.h>\n"
 	"#include <sys/shm.h>\n"
+	"#include <sys/socket.h>\n"
 	"#include <sys/syscall.h>\n"
 	"#include <sys/wait.h>\n"
 	"#include <unistd.h>\n"
@@ -28,7 +31,7 @@ static const char head[] =
 	"\n"
 	"/* The result of each call, and how many have been made; all processes share them. */\n"
 	"static struct { volatile int made; long result[%u]; } *all;\n"
-	"static int file[10], uffd[4];\n"
+	"static int file[14], uffd[4];\n"
 	"static sigjmp_buf out;\n"
 	"\n"
 	"static void on_fault(int sig) { siglongjmp(out, 1); }\n"
@@ -136,21 +139,27 @@ static const char main_head[] =
 	"int main(void)\n"
 	"{\n"
 	"\tstruct sigaction act = { .sa_handler = on_fault, .sa_flags = SA_NODEFER };\n"
-	"\tstatic const int modes[10] = { [3] = O_RDWR, O_RDWR, O_RDONLY, O_RDWR, O_WRONLY, "
-	"O_RDONLY, O_RDONLY };\n"
+	"\tstatic const int modes[12] = { [3] = O_RDWR, O_RDWR, O_RDONLY, O_RDWR, O_WRONLY, "
+	"O_RDONLY, O_RDONLY, O_RDWR, O_RDWR };\n"
 	"\tchar path[40];\n"
 	"\n"
 	"\tsigaction(SIGSEGV, &act, NULL);\n"
 	"\tsigaction(SIGBUS, &act, NULL);\n"
 	"\tall = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, "
 	"0);\n"
-	"\tfor (int i = 3; i < 10; i++) {\n"
-	"\t\tint fd = memfd_create(\"script\", 0);\n"
+	"\tfor (int i = 3; i < 12; i++) {\n"
+	"\t\tint fd = memfd_create(\"script\", MFD_ALLOW_SEALING);\n"
 	"\t\tif (ftruncate(fd, 1L << 40))\n"
 	"\t\t\treturn 1;\n"
+	"\t\tif (i >= 10)\n"
+	"\t\t\tfcntl(fd, F_ADD_SEALS, i == 10 ? 0x8 : 0x10);\n"
 	"\t\tsnprintf(path, sizeof(path), \"/proc/self/fd/%d\", fd);\n"
 	"\t\tfile[i] = open(path, modes[i]);\n"
 	"\t}\n"
+	"\tfile[12] = syscall(447, 0); /* memfd_secret */\n"
+	"\tif (file[12] >= 0 && ftruncate(file[12], 1L << 40))\n"
+	"\t\treturn 1;\n"
+	"\tfile[13] = socket(AF_UNIX, SOCK_STREAM, 0);\n"
 	"\tspace0();\n"
 	"\twhile (wait(NULL) > 0)\n"
 	"\t\t;\n"
@@ -185,7 +194,7 @@ static void put_mmap(const struct op *op, FILE *out)
 		put_arg(op, i, out);
 		fputs(", ", out);
 	}
-	if (op->arg[4] >= 3 && op->arg[4] < 10)
+	if (op->arg[4] >= FIRST_FD && op->arg[4] < FIRST_FD + NR_FDS)
 		fprintf(out, "file[%" PRIu64 "], ", op->arg[4]);
 	else
 		fputs("-1, ", out);

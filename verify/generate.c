@@ -191,12 +191,16 @@ static void make_mmap(struct generator *gen, const struct world *world, struct o
 		flags |= SEAM_MAP_FIXED_NOREPLACE;
 	}
 	if (gen->is.huge && chance(gen, 60)) {
-		/* whether there are any huge pages is another matter */
-		flags |= SEAM_MAP_ANONYMOUS | SEAM_MAP_HUGETLB | SEAM_MAP_NORESERVE;
+		/* whether there are any huge pages is another matter: without NORESERVE it matters */
+		flags |= SEAM_MAP_ANONYMOUS | SEAM_MAP_HUGETLB;
+		flags |= chance(gen, 80) ? SEAM_MAP_NORESERVE : 0;
 		flags &= ~(SEAM_MAP_POPULATE | SEAM_MAP_LOCKED);
+		op->arg[5] = chance(gen, 4) ? PAGE : 0;
 	} else if (gen->is.files && chance(gen, 40)) {
-		op->arg[4] = FIRST_FD + (chance(gen, 70) ? 0 : below(gen, NR_FDS));
+		op->arg[4] = chance(gen, 75) ? gen->is.file : FIRST_FD + below(gen, NR_FDS);
 		op->arg[5] = pick_offset(gen, &span);
+		if (flags & SEAM_MAP_SHARED && chance(gen, 5))
+			flags |= SEAM_MAP_SHARED_VALIDATE | (chance(gen, 50) ? SEAM_MAP_SYNC : 0);
 	} else {
 		flags |= SEAM_MAP_ANONYMOUS;
 	}

@@ -27,6 +27,7 @@ struct character {
 	uint8_t nr_prots;
 	uint8_t advices[4];
 	uint8_t nr_advices;
+	uint8_t file;	     /* the number of the one that is mapped most */
 	uint64_t area_limit; /* 0: as it is */
 	bool files, shared, noreserve, populate, locked, stacks, placed, low, wide, droppable, huge;
 	bool limits, errors;

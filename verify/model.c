@@ -57,6 +57,24 @@ static bool chosen_at_random(const struct seam_space *space, const uint64_t *arg
 	       range_free(space, at, len);
 }
 
+/*
+ * What the file's own map operation gives: how many huge pages there are, and whether a file has a
+ * device for MAP_SYNC, the model does not know.
+ */
+static int refusal(const struct model_files *files, const uint64_t *args,
+		   const struct outcome *real)
+{
+	bool anonymous = args[3] & SEAM_MAP_ANONYMOUS;
+
+	if ((args[3] & (SEAM_MAP_HUGETLB | SEAM_MAP_NORESERVE)) == SEAM_MAP_HUGETLB && anonymous)
+		return real->result == -SEAM_ENOMEM ? -SEAM_ENOMEM : 0;
+	if (anonymous || !file_of(files, args[4]))
+		return 0;
+	if (args[3] & SEAM_MAP_SYNC && real->result == -SEAM_EOPNOTSUPP)
+		return -SEAM_EOPNOTSUPP;
+	return files->refuses[args[4] - FIRST_FD];
+}
+
 static int64_t map(struct seam_space *space, const struct model_files *files, const uint64_t *args,
 		   const struct outcome *real)
 {
@@ -73,10 +91,7 @@ static int64_t map(struct seam_space *space, const struct model_files *files, co
 
 	if (args[5] & 4095)
 		return -SEAM_EINVAL;
-	/* how many huge pages there are the model does not know */
-	if ((args[3] & (SEAM_MAP_HUGETLB | SEAM_MAP_NORESERVE)) == SEAM_MAP_HUGETLB &&
-	    real->result == -SEAM_ENOMEM)
-		return real->result;
+	mmap.refused = refusal(files, args, real);
 	if (chosen_at_random(space, args, real)) {
 		if (real->result < 0)
 			return real->result;
@@ -173,7 +188,7 @@ static int64_t uffd_call(struct seam_space *space, const uint64_t *a)
 			 (a[4] & UFFDIO_REGISTER_MODE_WP ? SEAM_VM_UFFD_WP : 0);
 
 	if (a[1] == UFFDIO_UNREGISTER)
-		return seam_space_uffd_unregister(space, a[2], a[3]);
+		return seam_space_uffd_unregister(space, a[2], a[3], (uint32_t)a[0]);
 	return seam_space_uffd_register(space, a[2], a[3], (uint32_t)a[0], flags);
 }
 

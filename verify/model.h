@@ -13,14 +13,15 @@
 /* How the open files behave, by number from FIRST_FD; and SysV segments, by their file's number. */
 struct model_files {
 	struct seam_file file[NR_FDS];
+	int refuses[NR_FDS]; /* the error that a file's own map operation always gives; 0: none */
 	uint64_t segment_len[MAX_SEGMENTS];
 	uint32_t nr_segments;
 	uint32_t pkeys; /* that are allocated, a bit each */
 };
 
 /*
- * Makes the call in the model. @real: what the kernel gave; only the kernel's random choice of an
- * address (MAP_32BIT) is taken from it. False: an operation that the runner makes.
+ * Makes the call in the model. @real: what the kernel gave; of it is taken what no rule tells: the
+ * random choice of an address (MAP_32BIT), too few huge pages, a file system without MAP_SYNC. False: an operation that the runner makes.
  */
 bool model_call(struct seam_space *space, struct model_files *files, const struct op *op,
 		const uint64_t *args, const struct outcome *real, struct outcome *ret_outcome);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include <linux/capability.h>
@@ -25,18 +26,26 @@
 #define POOL_NUMBER 999			  /* no area taken over has one as high */
 #define STACK_DEPTH (UINT64_C(512) << 10) /* touched beforehand: the own stack does not grow */
 
+#define READ SEAM_FILE_READ
+#define WRITE SEAM_FILE_WRITE
+
 /* How the files of scripts are opened (docs/ops.md); number 6 has a driver, which nobody has. */
 static const struct {
 	uint32_t traits;
-	bool on_disk; /* else in memory */
+	enum { IN_MEMORY, ON_DISK, SECRET, SOCKET } kind;
+	int seals;
 } files[NR_FDS] = {
-	{ SEAM_FILE_READ | SEAM_FILE_WRITE, false },
-	{ SEAM_FILE_READ | SEAM_FILE_WRITE, true },
-	{ SEAM_FILE_READ, false },
-	{ 0, false },
-	{ SEAM_FILE_WRITE, false },
-	{ SEAM_FILE_READ, true },
-	{ SEAM_FILE_READ, false },
+	{ READ | WRITE, IN_MEMORY },
+	{ READ | WRITE, ON_DISK },
+	{ READ, IN_MEMORY },
+	{ 0 },
+	{ WRITE, IN_MEMORY },
+	{ READ, ON_DISK },
+	{ READ, IN_MEMORY },
+	{ READ | WRITE, IN_MEMORY, F_SEAL_WRITE },
+	{ READ | WRITE, IN_MEMORY, F_SEAL_FUTURE_WRITE },
+	{ READ | WRITE, SECRET },
+	{ READ | WRITE | SEAM_FILE_NOEXEC, SOCKET },
 };
 
 static int open_as(int file, uint32_t traits)
@@ -65,50 +74,77 @@ static uint32_t traits_of(int file)
 		return SEAM_FILE_SHMEM;
 	case EXT4_SUPER_MAGIC:
 	case XFS_SUPER_MAGIC:
+		return SEAM_FILE_THP_ALIGN | SEAM_FILE_SYNC;
 	case BTRFS_SUPER_MAGIC:
 		return SEAM_FILE_THP_ALIGN;
+	case SECRETMEM_MAGIC:
+		return SEAM_FILE_SECRET;
 	default:
 		return 0;
 	}
 }
 
 /* A file without a name and with much room; where the disk has none of it, one in memory. */
-static int new_file(bool on_disk)
+static int new_file(int kind, int seals)
 {
 	const char *folder = getenv("TMPDIR");
 	int file = -1;
 
-	if (on_disk)
+	if (kind == ON_DISK)
 		file = open(folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (file >= 0 && !ftruncate(file, FILE_SIZE))
 		return file;
 	if (file >= 0)
 		close(file);
-	file = memfd_create("seam-verify", MFD_CLOEXEC);
-	return file < 0 || ftruncate(file, FILE_SIZE) ? -errno : file;
+	file = memfd_create("seam-verify", MFD_CLOEXEC | (seals ? MFD_ALLOW_SEALING : 0));
+	if (file < 0 || ftruncate(file, FILE_SIZE))
+		return -errno;
+	return seals && fcntl(file, F_ADD_SEALS, seals) ? -errno : file;
+}
+
+/* A descriptor for scripts, opened as they have it; -ENOSYS: there is no such file here. */
+static int open_file(int i)
+{
+	int file, fd;
+
+	if (files[i].kind == SOCKET) {
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		return fd < 0 ? -errno : fd;
+	}
+	if (files[i].kind == SECRET) {
+		fd = (int)syscall(SYS_memfd_secret, O_CLOEXEC);
+		if (fd < 0)
+			return -ENOSYS; /* or switched off */
+		return ftruncate(fd, FILE_SIZE) ? -errno : fd;
+	}
+	file = new_file(files[i].kind, files[i].seals);
+	if (file < 0)
+		return file;
+	fd = open_as(file, files[i].traits);
+	close(file);
+	return fd;
 }
 
 int world_open_files(struct world *world)
 {
+	struct model_files *model = &world->model_files;
+
 	for (int i = 0; i < NR_FDS; i++) {
-		int file, fd;
+		int fd = files[i].traits ? open_file(i) : -ENOSYS;
 
 		world->real_files.fd[i] = -1;
-		world->model_files.file[i] = (struct seam_file) { 0 };
-		if (!files[i].traits)
+		model->file[i] = (struct seam_file) { 0 };
+		if (fd == -ENOSYS)
 			continue;
-		file = new_file(files[i].on_disk);
-		if (file < 0)
-			return file;
-		fd = open_as(file, files[i].traits);
 		if (fd < 0)
 			return fd;
 		world->real_files.fd[i] = fd;
-		world->model_files.file[i] = (struct seam_file) {
+		model->file[i] = (struct seam_file) {
 			.id = (uint64_t)i + 1,
-			.traits = files[i].traits | traits_of(file),
+			.traits = files[i].traits | traits_of(fd),
+			.seals = (uint32_t)files[i].seals,
 		};
-		close(file);
+		model->refuses[i] = files[i].kind == SOCKET ? -SEAM_ENODEV : 0;
 	}
 	return 0;
 }

@@ -71,6 +71,7 @@ extern "C" {
 #define SEAM_TRAIT_SHMEM 0x4u	   /* memory of tmpfs kind: memfd, shared anonymous, SysV */
 #define SEAM_TRAIT_GATE 0x8u	   /* [vsyscall]: shown by the kernel, not counted by it */
 #define SEAM_TRAIT_THP_ALIGN 0x10u /* its file system aligns large maps */
+#define SEAM_TRAIT_SECRET 0x20u	   /* of memfd_secret: no call brings it in or locks it */
 
 struct seam_area {
 	uint64_t start;	     /* first byte */

@@ -41,7 +41,7 @@ enum seam_op {
 	SEAM_OP_TOUCH,		 /* addr, len, flags: 1 for a write */
 	SEAM_OP_MBIND,		 /* addr, len, id: the policy */
 	SEAM_OP_UFFD_REGISTER,	 /* addr, len, id: the context, flags */
-	SEAM_OP_UFFD_UNREGISTER, /* addr, len */
+	SEAM_OP_UFFD_UNREGISTER, /* addr, len, id: the context, 0 any */
 	SEAM_OP_SET_NAME,	 /* addr, len, id: the name */
 	SEAM_OP_SET_TAG,	 /* addr, len, flags: the tag */
 };

@@ -99,12 +99,14 @@ extern "C" {
 #define SEAM_FILE_NOEXEC 0x40u	  /* on a noexec mount */
 #define SEAM_FILE_THP_ALIGN 0x80u /* its file system aligns large maps: ext4, xfs, btrfs */
 #define SEAM_FILE_APPEND 0x100u	  /* append-only inode */
+#define SEAM_FILE_SYNC 0x200u	  /* its file system knows MAP_SYNC: ext4, xfs */
+#define SEAM_FILE_SECRET 0x400u	  /* memfd_secret, which implies NOEXEC */
 
 /* An open file description. id is the caller's and not 0; ids with the top bit set are ours. */
 struct seam_file {
 	uint64_t id;
 	uint32_t traits; /* SEAM_FILE_* */
-	uint32_t seals;	 /* F_SEAL_* of a memfd */
+	uint32_t seals;	 /* F_SEAL_* of a memfd, as they are at the call */
 };
 #define SEAM_FILE_OWN (UINT64_C(1) << 63) /* objects behind shared anonymous memory */
 
@@ -119,6 +121,13 @@ struct seam_mmap {
 	uint32_t place;	 /* 1: the answer to the search is given in at (a recorded address) */
 	uint64_t at;
 	uint64_t tag; /* of the new memory (seam/payload.h) */
+	/*
+	 * 0, or the -errno with which the file's own map operation refuses: too few huge pages, a driver,
+	 * MAP_SYNC without such a device. No policy knows; the caller has seen it. All that the kernel
+	 * tests before comes before; then the call gives this, and what it would have replaced is gone.
+	 * Private memory without a file has no such operation.
+	 */
+	int refused;
 };
 
 /*
@@ -135,6 +144,8 @@ struct seam_mmap {
  *  -SEAM_EAGAIN  more locked memory than RLIMIT_MEMLOCK
  *  -SEAM_EOVERFLOW  the file's offsets wrap
  *  -SEAM_EOPNOTSUPP  MAP_SHARED_VALIDATE with a flag that it does not know
+ * and what @args->refused says. An error that comes from the file itself (also -SEAM_EINVAL and
+ * -SEAM_EAGAIN of memfd_secret, -SEAM_ENOMEM of shared memory that cannot be charged) leaves a hole.
  * Source: 6.18 mm/mmap.c ksys_mmap_pgoff, do_mmap; mm/vma.c mmap_region.
  */
 int seam_space_mmap(struct seam_space *space, const struct seam_mmap *args, uint64_t *ret_addr);
@@ -248,6 +259,8 @@ int seam_space_stack(struct seam_space *space, uint64_t start, uint64_t len);
  *  -SEAM_EAGAIN  names: a cut at the area limit
  *  -SEAM_EFAULT  mbind: a hole
  *  -SEAM_EBUSY   uffd: another context watches it
+ * Unregistering takes the context that is told to let go (@uffd), or 0: whichever watches. From 6.17
+ * on memory of another context than @uffd is -SEAM_EINVAL, and nothing is unregistered.
  *  -SEAM_EPERM   uffd: memory that may not be written
  *  -SEAM_EBADF   names: memory of a file
  * Source: 6.18 mm/mempolicy.c do_mbind, mm/userfaultfd.c, mm/madvise.c madvise_set_anon_name.
@@ -255,7 +268,8 @@ int seam_space_stack(struct seam_space *space, uint64_t start, uint64_t len);
 int seam_space_mbind(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t numa);
 int seam_space_uffd_register(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t uffd,
 			     uint64_t flags);
-int seam_space_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len);
+int seam_space_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len,
+			       uint32_t uffd);
 int seam_space_set_name(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t name);
 
 /*

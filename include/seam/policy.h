@@ -68,6 +68,12 @@ extern "C" {
 	X(ksm,                                                                                     \
 	  "PR_SET_MEMORY_MERGE marks: 1 new areas after joining (6.4-6.16), 2 before (6.17-)")     \
 	X(dontunmap, "mremap DONTUNMAP: 1 private anonymous memory (5.7-5.12), 2 any (5.13-)")     \
+	X(uffd_own, "only the userfaultfd that watches memory can let go of it (6.17-)")           \
+	X(memfd_seals, "shared maps of a memfd sealed against writing: 1 the file refuses at "     \
+		       "last, F_SEAL_WRITE readers too (-6.6); 2 readers may, F_SEAL_WRITE "       \
+		       "refuses at first (6.1.170), 3 at last (6.7-6.12), 4 all at first (6.14-)") \
+	X(memfd_secret, "memory of memfd_secret, asked after joining: 1 is locked (5.14-6.15), "   \
+			"2 is not (6.12.117); before: 3 is (6.16-7.1), 4 is not (7.2-)")           \
 	X(populate_holes, "MADV_POPULATE passes over holes (-6.8)")                                \
 	X(uffd_wp_stays, "registering anew without write protection: EBUSY (7.3-)")                \
 	X(onfault_access, "mlock2 ONFAULT fails where no access is allowed (-5.17)")               \

@@ -257,6 +257,9 @@ static int map(struct seam_space *space, const struct seam_mmap *args, const str
 		err = account(space, args, len, &flags);
 	if (!err && file && flags & SEAM_VM_GROWSDOWN && !rule(space, SEAM_RULE_grows_file))
 		err = -SEAM_EINVAL;
+	/* by the file's own operation, for which the range is clear already */
+	if (!err && (file || flags & SEAM_VM_SHARED))
+		err = args->refused;
 	if (!err)
 		err = describe(space, file, flags, &range);
 	if (!err)

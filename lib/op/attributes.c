@@ -220,9 +220,14 @@ static int unregister_part(struct seam_space *space, struct cursor *cursor, uint
 	return attr_drop_uffd(&attr) ? modify_range(space, cursor, start, end, &attr) : 0;
 }
 
+static bool is_anothers(const struct seam_space *space, const struct attr *attr, uint32_t uffd)
+{
+	return rule(space, SEAM_RULE_uffd_own) && attr->uffd && attr->uffd != uffd;
+}
+
 /* 6.18 fs/userfaultfd.c userfaultfd_unregister: there must be memory, all of a kind that can be. */
 static noinline_for_stack int may_unregister(const struct seam_space *space, uint64_t start,
-					     uint64_t end)
+					     uint64_t end, uint32_t uffd)
 {
 	struct cursor cursor;
 	struct area area;
@@ -236,17 +241,19 @@ static noinline_for_stack int may_unregister(const struct seam_space *space, uin
 		some = true;
 		if (!can_be_watched(area_attr(space, &area)))
 			return -SEAM_EINVAL;
+		if (uffd && is_anothers(space, area_attr(space, &area), uffd))
+			return -SEAM_EINVAL;
 	}
 	return some ? 0 : -SEAM_EINVAL;
 }
 
-int linux_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len)
+int linux_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t uffd)
 {
 	int err;
 
 	if (!is_user_range(space, addr, len))
 		return -SEAM_EINVAL;
-	err = may_unregister(space, addr, addr + len);
+	err = may_unregister(space, addr, addr + len, uffd);
 	return err ? err
 		   : walk_range(space, addr, addr + len, HOLES_FORGIVE, unregister_part, NULL);
 }

@@ -125,6 +125,9 @@ static int populate_area(struct seam_space *space, struct cursor *cursor, const 
 		return -SEAM_EFAULT;
 	if (flags & SEAM_VM_LOCKONFAULT)
 		return 0;
+	/* 6.18 mm/gup.c check_vma_flags */
+	if (area_attr(space, area)->traits & SEAM_TRAIT_SECRET)
+		return -SEAM_EFAULT;
 	if (fault_backed_end(space, area) < to)
 		return -SEAM_EFAULT;
 	if (!write_is_anon(flags) && !fault_read_is_anon(space, area, from, to))

@@ -217,7 +217,10 @@ static int advise_pages(struct seam_space *space, struct cursor *cursor, uint64_
 	case SEAM_MADV_REMOVE:
 		if (flags & SEAM_VM_LOCKED || !area_attr(space, &area)->file)
 			return -SEAM_EINVAL;
-		return may_be_removed(space, flags) ? 0 : -SEAM_EACCES;
+		if (!may_be_removed(space, flags))
+			return -SEAM_EACCES;
+		/* what has no name has no holes either */
+		return area_attr(space, &area)->traits & SEAM_TRAIT_SECRET ? -SEAM_EOPNOTSUPP : 0;
 	case SEAM_MADV_GUARD_INSTALL:
 		return install_guard(space, cursor);
 	case SEAM_MADV_GUARD_REMOVE:
@@ -259,6 +262,7 @@ static int populate_part(struct seam_space *space, struct cursor *cursor, uint64
 	index_load(&space->index, cursor, &area);
 	flags = area_flags(space, &area);
 	if (flags & (SEAM_VM_IO | SEAM_VM_PFNMAP) ||
+	    area_attr(space, &area)->traits & SEAM_TRAIT_SECRET ||
 	    !(flags & (write ? SEAM_VM_WRITE : SEAM_VM_READ)))
 		return -SEAM_EINVAL;
 	/* an object of shared memory that ends before its area does */

@@ -12,20 +12,23 @@ static bool within_limit(const struct seam_space *space, uint64_t pages)
 }
 
 /* Areas that cannot be locked are passed over as if they were. */
-static bool supports_lock(uint64_t flags)
+static bool supports_lock(const struct attr *attr)
 {
-	return !(flags & (SEAM_VM_SPECIAL | SEAM_VM_DROPPABLE | SEAM_VM_HUGETLB));
+	return !(attr->flags & (SEAM_VM_SPECIAL | SEAM_VM_DROPPABLE | SEAM_VM_HUGETLB)) &&
+	       !(attr->traits & SEAM_TRAIT_SECRET);
 }
 
 static int lock_part(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
 		     void *ctx)
 {
 	uint64_t bits = *(const uint64_t *)ctx, flags;
+	const struct attr *attr;
 	struct area area;
 
 	index_load(&space->index, cursor, &area);
-	flags = area_flags(space, &area);
-	if ((flags & LOCK_BITS) == bits || !supports_lock(flags))
+	attr = area_attr(space, &area);
+	flags = attr->flags;
+	if ((flags & LOCK_BITS) == bits || !supports_lock(attr))
 		return 0;
 	return modify_flags(space, cursor, start, end, (flags & ~LOCK_BITS) | bits);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "lib/compiler.h"
 #include "lib/op/fault.h"
+#include "lib/op/file_op.h"
 #include "lib/op/join_new.h"
 #include "lib/op/ksm.h"
 #include "lib/op/limits.h"
@@ -9,10 +10,6 @@
 #include "lib/op/unmap.h"
 #include "lib/scratch.h"
 #include "lib/steps/steps.h"
-
-/* linux/fcntl.h: a sealed memfd cannot be mapped shared for writing */
-#define F_SEAL_WRITE 0x8u
-#define F_SEAL_FUTURE_WRITE 0x10u
 
 /* MAP_HUGE_2MB and MAP_HUGE_1GB */
 #define HUGE_SIZES 0x7c000000u
@@ -24,25 +21,14 @@
 	 SEAM_MAP_NORESERVE | SEAM_MAP_POPULATE | SEAM_MAP_NONBLOCK | SEAM_MAP_STACK |             \
 	 SEAM_MAP_HUGETLB | SEAM_MAP_32BIT | SEAM_MAP_ABOVE4G | HUGE_SIZES)
 
-/* One call on its way: the arguments as they are worked out. */
-struct mapping {
-	const struct seam_file *file; /* NULL: anonymous */
-	uint64_t addr, len, pgoff;
-	uint32_t prot, map_flags;
-	uint64_t flags; /* of the area */
-	uint32_t traits;
-	uint64_t object; /* identity of the file or of the shared memory's object */
-	uint64_t tag;
-};
-
 /* MAP_HUGETLB maps a file that nobody has opened (6.18 mm/mmap.c ksys_mmap_pgoff). */
 static const struct seam_file huge_memory = {
 	.traits = SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_HUGETLB,
 };
 
-static bool is_hugetlb(const struct mapping *map)
+static bool is_noexec(const struct seam_file *file)
 {
-	return WITH_KERNELS && map->file && map->file->traits & SEAM_FILE_HUGETLB;
+	return file->traits & (SEAM_FILE_NOEXEC | SEAM_FILE_SECRET);
 }
 
 /* What is given as arguments alone (6.18 mm/mmap.c ksys_mmap_pgoff, do_mmap). */
@@ -56,6 +42,7 @@ static int check_arguments(const struct seam_space *space, const struct seam_mma
 		.prot = args->prot,
 		.map_flags = args->flags,
 		.tag = args->tag,
+		.refused = args->refused,
 	};
 	if (!(args->flags & SEAM_MAP_ANONYMOUS)) {
 		if (!args->file)
@@ -71,8 +58,7 @@ static int check_arguments(const struct seam_space *space, const struct seam_mma
 	if (!map->len)
 		return -SEAM_EINVAL;
 	if (WITH_KERNELS && map->prot & SEAM_PROT_READ &&
-	    space->flags & SEAM_SPACE_READ_IMPLIES_EXEC &&
-	    !(map->file && map->file->traits & SEAM_FILE_NOEXEC))
+	    space->flags & SEAM_SPACE_READ_IMPLIES_EXEC && !(map->file && is_noexec(map->file)))
 		map->prot |= SEAM_PROT_EXEC;
 	if (map->map_flags & SEAM_MAP_FIXED_NOREPLACE)
 		map->map_flags |= SEAM_MAP_FIXED;
@@ -156,16 +142,10 @@ static int check_shared_file(struct mapping *map)
 	return 0;
 }
 
-/* 6.18 mm/memfd.c check_write_seal */
-static int check_seals(struct mapping *map)
+/* Of MAP_SHARED_VALIDATE. Whether MAP_SYNC is possible the file's own operation says, at last. */
+static uint32_t known_flags(const struct mapping *map)
 {
-	if (!WITH_KERNELS || !(map->file->seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) ||
-	    !(map->flags & SEAM_VM_SHARED))
-		return 0;
-	if (map->flags & SEAM_VM_WRITE)
-		return -SEAM_EPERM;
-	map->flags &= ~SEAM_VM_MAYWRITE;
-	return 0;
+	return LEGACY_FLAGS | (map->file->traits & SEAM_FILE_SYNC ? SEAM_MAP_SYNC : 0);
 }
 
 static int check_file(const struct seam_space *space, struct mapping *map)
@@ -177,7 +157,7 @@ static int check_file(const struct seam_space *space, struct mapping *map)
 		return -SEAM_EOVERFLOW;
 	switch (map->map_flags & SEAM_MAP_TYPE) {
 	case SEAM_MAP_SHARED_VALIDATE:
-		if (map->map_flags & ~LEGACY_FLAGS)
+		if (map->map_flags & ~known_flags(map))
 			return -SEAM_EOPNOTSUPP;
 		__attribute__((fallthrough));
 	case SEAM_MAP_SHARED:
@@ -192,7 +172,7 @@ static int check_file(const struct seam_space *space, struct mapping *map)
 	}
 	if (!(traits & SEAM_FILE_READ))
 		return -SEAM_EACCES;
-	if (traits & SEAM_FILE_NOEXEC) {
+	if (is_noexec(map->file)) {
 		if (map->flags & SEAM_VM_EXEC)
 			return -SEAM_EPERM;
 		map->flags &= ~SEAM_VM_MAYEXEC;
@@ -201,7 +181,7 @@ static int check_file(const struct seam_space *space, struct mapping *map)
 		return -SEAM_ENODEV;
 	if (map->flags & SEAM_VM_GROWSDOWN)
 		return -SEAM_EINVAL;
-	return check_seals(map);
+	return file_check_seals(space, map);
 }
 
 static int check_droppable(const struct seam_space *space, struct mapping *map)
@@ -268,6 +248,8 @@ static void apply_file(struct seam_space *space, struct mapping *map)
 			map->traits |= SEAM_TRAIT_SHMEM;
 		if (map->file->traits & SEAM_FILE_THP_ALIGN)
 			map->traits |= SEAM_TRAIT_THP_ALIGN;
+		if (is_secret(space, map))
+			map->traits |= SEAM_TRAIT_SECRET;
 	} else if (map->file || shared) {
 		map->object = object_new(space->family, pages_of(space, map->len));
 		if (!map->file)
@@ -283,21 +265,6 @@ static void apply_file(struct seam_space *space, struct mapping *map)
 static bool wants_ksm(const struct seam_space *space, const struct mapping *map)
 {
 	return WITH_KERNELS && space->flags & SEAM_SPACE_MERGE_ANY && ksm_takes(map->flags);
-}
-
-/* What a new object of shared memory is charged for as a whole (mm/shmem.c shmem_acct_size). */
-static int charge_object(struct seam_space *space, const struct mapping *map)
-{
-	uint64_t pages = pages_of(space, map->len);
-	int err;
-
-	if (!WITH_KERNELS || map->file || !(map->flags & SEAM_VM_SHARED) ||
-	    map->flags & SEAM_VM_NORESERVE)
-		return 0;
-	err = commit_charge(space, pages);
-	if (!err)
-		commit_release(space, pages);
-	return err;
 }
 
 /* Makes room, and takes what the new memory is charged (6.18 mm/vma.c __mmap_prepare). */
@@ -333,19 +300,18 @@ static int make_room(struct seam_space *space, struct mapping *map, struct unmap
 	return unmap_carry_out(space, old);
 }
 
-static noinline_for_stack int insert(struct seam_space *space, const struct mapping *map,
-				     const struct unmap *old, struct cursor *ret_cursor)
+/* Which neighbours it will join, with the flags that it has now and @ksm_flag. */
+static noinline_for_stack int decide(struct seam_space *space, const struct mapping *map,
+				     const struct unmap *old, uint64_t ksm_flag)
 {
 	struct join_new *join = &scratch_of(space)->join;
 	struct attr *attr = &scratch_of(space)->attr;
-	bool ksm = wants_ksm(space, map);
-	uint64_t flags = map->flags, before;
-	int err;
 
-	if (ksm && rule(space, SEAM_RULE_ksm) >= 2)
-		flags |= SEAM_VM_MERGEABLE;
-	ksm = ksm && rule(space, SEAM_RULE_ksm) == 1;
-	*attr = (struct attr) { .flags = flags, .file = map->object, .traits = map->traits };
+	*attr = (struct attr) {
+		.flags = map->flags | ksm_flag,
+		.file = map->object,
+		.traits = map->traits,
+	};
 	join_new_init(join, &(struct area) {
 				    .start = map->addr,
 				    .end = map->addr + map->len,
@@ -360,21 +326,61 @@ static noinline_for_stack int insert(struct seam_space *space, const struct mapp
 	join->has_next = old->found;
 	join->next_at = old->at;
 	join_new_decide(space, join);
-	if (!join->joins_left && !join->joins_right) {
-		err = charge_object(space, map);
-		if (err)
-			return err;
-	}
-	err = join_new_commit(space, join, ret_cursor);
+	return 0;
+}
+
+/*
+ * A file's own map operation is asked when nothing joins, and once more for neighbours when it has
+ * changed the flags (6.1 mm/mmap.c mmap_region); where it is asked first, it is before all that.
+ */
+static int ask_file(struct seam_space *space, struct mapping *map, const struct unmap *old,
+		    uint64_t ksm_flag)
+{
+	const struct join_new *join = &scratch_of(space)->join;
+	bool first = file_is_asked_first(space, map);
+	uint64_t flags;
+	int err = first ? file_map(space, map) : file_refuses(map);
+
+	if (!err)
+		err = decide(space, map, old, ksm_flag);
+	if (err || first || join->joins_left || join->joins_right)
+		return err;
+	flags = map->flags;
+	err = file_map(space, map);
+	return err || map->flags == flags ? err : decide(space, map, old, ksm_flag);
+}
+
+static noinline_for_stack int insert(struct seam_space *space, struct mapping *map,
+				     const struct unmap *old, struct cursor *ret_cursor)
+{
+	const struct join_new *join = &scratch_of(space)->join;
+	bool ksm = wants_ksm(space, map);
+	uint64_t ksm_flag = ksm && rule(space, SEAM_RULE_ksm) >= 2 ? SEAM_VM_MERGEABLE : 0;
+	uint64_t flags, before;
+	int err = ask_file(space, map, old, ksm_flag);
+
+	if (!err)
+		err = join_new_commit(space, join, ret_cursor);
 	if (err || join->joins_left || join->joins_right)
 		return err;
-	before = flags;
-	if (ksm)
+	before = flags = map->flags | ksm_flag;
+	if (ksm && rule(space, SEAM_RULE_ksm) == 1)
 		flags |= SEAM_VM_MERGEABLE;
 	/* what cannot be locked loses the flag that mlockall gives, after the joining */
 	if (WITH_KERNELS && map->flags & (SEAM_VM_DROPPABLE | SEAM_VM_HUGETLB))
 		flags &= ~LOCK_BITS;
 	return flags == before ? 0 : area_set_flags(space, ret_cursor, flags);
+}
+
+/* When the file refuses, what was to be replaced is gone, and the charge is given back. */
+static int insert_or_give_up(struct seam_space *space, struct mapping *map, const struct unmap *old,
+			     struct cursor *ret_cursor)
+{
+	int err = insert(space, map, old, ret_cursor);
+
+	if (err && err != -SEAM_EALLOC && map->flags & SEAM_VM_ACCOUNT)
+		commit_release(space, pages_of(space, map->len));
+	return err;
 }
 
 /* The pages of MAP_POPULATE and of locked memory; errors here do not fail the call. */
@@ -414,7 +420,7 @@ int linux_mmap(struct seam_space *space, const struct seam_mmap *args, uint64_t 
 	apply_file(space, &map);
 	err = make_room(space, &map, old);
 	if (!err)
-		err = insert(space, &map, old, &cursor);
+		err = insert_or_give_up(space, &map, old, &cursor);
 	if (!err)
 		err = populate(space, &map);
 	if (!err)

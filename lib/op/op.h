@@ -31,6 +31,6 @@ int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write
 		uint64_t *ret_done);
 int linux_uffd_register(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t uffd,
 			uint64_t flags);
-int linux_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len);
+int linux_uffd_unregister(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t uffd);
 
 #endif

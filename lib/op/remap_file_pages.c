@@ -26,6 +26,9 @@ static bool covered(const struct seam_space *space, struct cursor cursor, const 
 	return true;
 }
 
+/* Only a seal takes MAYWRITE from what is open for writing: F_SEAL_FUTURE_WRITE, or one like it. */
+#define SEAL_OF_READERS 0x10u
+
 /* The open file behind shared memory, as far as the memory tells. */
 static struct seam_file file_behind(const struct attr *attr)
 {
@@ -35,6 +38,7 @@ static struct seam_file file_behind(const struct attr *attr)
 		{ SEAM_TRAIT_CLOSE, SEAM_FILE_CLOSE },
 		{ SEAM_TRAIT_SHMEM, SEAM_FILE_SHMEM },
 		{ SEAM_TRAIT_THP_ALIGN, SEAM_FILE_THP_ALIGN },
+		{ SEAM_TRAIT_SECRET, SEAM_FILE_SECRET },
 	};
 	/* VM_SHARED stands only where it was opened for writing */
 	struct seam_file file = { .id = attr->file, .traits = SEAM_FILE_READ | SEAM_FILE_WRITE };
@@ -46,6 +50,8 @@ static struct seam_file file_behind(const struct attr *attr)
 		file.traits |= SEAM_FILE_HUGETLB;
 	if (!(attr->flags & SEAM_VM_MAYEXEC))
 		file.traits |= SEAM_FILE_NOEXEC;
+	if (!(attr->flags & SEAM_VM_MAYWRITE))
+		file.seals = SEAL_OF_READERS;
 	return file;
 }
 

@@ -10,5 +10,6 @@ const struct seam_policy policy_linux_5_10_251 = {
 	.rule = {
 		RULES_5_10,
 		RULE(remove_writable, 0),
+		RULE(memfd_seals, 2),
 	},
 };

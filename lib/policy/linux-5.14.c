@@ -11,6 +11,7 @@ const struct seam_policy policy_linux_5_14 = {
 		RULES_4_18,
 		RULE(dontunmap_marks, 1),
 		RULE(dontunmap, 2),
+		RULE(memfd_secret, 1),
 		RULE(mremap_room, 1),
 		RULE(advices, 2),
 		RULE(populate_holes, 1),

@@ -15,5 +15,7 @@ const struct seam_policy policy_linux_6_12_118 = {
 		RULE(dontunmap_anew, 1),
 		RULE(dontunmap_apart, 2),
 		RULE(uffd_copy_apart, 1),
+		RULE(memfd_seals, 4),
+		RULE(memfd_secret, 2),
 	},
 };

@@ -11,6 +11,7 @@ const struct seam_policy policy_linux_6_6 = {
 		RULES_6_1,
 		RULE(close, 2),
 		RULE(remove_writable, 1),
+		RULE(memfd_seals, 1),
 		RULE(above4g, 1),
 		RULE(ksm, 1),
 	},

@@ -12,6 +12,7 @@ const struct seam_policy policy_linux_6_8 = {
 		RULE(account, 2),
 		RULE(close, 2),
 		RULE(stack_nh, 1),
+		RULE(memfd_seals, 3),
 		RULE(thp_align, 2),
 		RULE(above4g, 1),
 		RULE(ksm, 1),

@@ -41,6 +41,7 @@
 	X(linux_6_6)                                                                               \
 	X(linux_6_8)                                                                               \
 	X(linux_6_12)                                                                              \
+	X(linux_6_12_117)                                                                          \
 	X(linux_6_12_118)                                                                          \
 	X(linux_6_16)                                                                              \
 	X(linux_6_17)                                                                              \

@@ -22,6 +22,7 @@
 	RULE(clear_first, 1),		\
 	RULE(onfault_access, 1),	\
 	RULE(remove_writable, 1),	\
+	RULE(memfd_seals, 1),		\
 	RULE(area_tree, 3)
 
 /* DONTUNMAP, for private anonymous memory. */
@@ -46,6 +47,8 @@
 	RULE(populate_holes, 1),	\
 	RULE(onfault_access, 0),	\
 	RULE(remove_writable, 0),	\
+	RULE(memfd_seals, 2),		\
+	RULE(memfd_secret, 1),		\
 	RULE(mremap_room, 1),		\
 	RULE(mremap_checks, 1),		\
 	RULE(advices, 4),		\
@@ -64,6 +67,7 @@
 	RULE(above4g, 1),		\
 	RULE(ksm, 1),			\
 	RULE(populate_holes, 0),	\
+	RULE(memfd_seals, 3),		\
 	RULE(mseal, 1)
 
 /* Faulted memory joins unfaulted memory; what DONTUNMAP copies is counted as locked. */
@@ -74,6 +78,8 @@
 	RULE(huge_hint, 1),		\
 	RULE(shrink_charge, 1),		\
 	RULE(mremap_checks, 2),		\
+	RULE(memfd_seals, 4),		\
+	RULE(memfd_secret, 3),		\
 	RULE(advices, 6)
 
 /* mremap moves several areas, and checks all before it does anything. */
@@ -81,6 +87,7 @@
 	RULES_6_16,			\
 	RULE(ksm, 2),			\
 	RULE(mremap_checks, 3),		\
+	RULE(uffd_own, 1),		\
 	RULE(mremap_many, 1)
 
 /* The guard flag is sticky; DOFORK for ordinary memory only. */
@@ -97,7 +104,8 @@
 /* What DONTUNMAP leaves untouched is numbered anew. */
 #define RULES_7_2			\
 	RULES_7_1,			\
-	RULE(dontunmap_anew, 1)
+	RULE(dontunmap_anew, 1),	\
+	RULE(memfd_secret, 4)
 
 /* What DONTUNMAP copies keeps apart from its source. */
 #define RULES_7_2_13			\

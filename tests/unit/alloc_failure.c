@@ -222,7 +222,7 @@ static int call_munlockall(struct seam_space *space)
 
 static int call_uffd_unregister(struct seam_space *space)
 {
-	return seam_space_uffd_unregister(space, AT(5601), PAGE);
+	return seam_space_uffd_unregister(space, AT(5601), PAGE, 0);
 }
 
 static int call_set_tag(struct seam_space *space)

@@ -293,8 +293,73 @@ static void looks_below_zero(void)
 	seam_space_destroy(space);
 }
 
+/*
+ * The file itself refuses, as the caller knows: all that the policy tests comes before it, and then what
+ * was to be replaced is gone, under every kernel.
+ */
+static void refused_by_file(void)
+{
+	static const char *const kernels[] = { "linux-2.4.2", "linux-2.6.24", "linux-5.10",
+					       "linux-6.12",  "linux-6.18",   "linux-7.3" };
+
+	for (unsigned int i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		struct seam_space *space = space_of(kernels[i]);
+		struct seam_mmap args = {
+			.addr = AT(2),
+			.len = 2 * PAGE,
+			.prot = RW,
+			.flags = SEAM_MAP_PRIVATE | FIXED,
+			.file = &writable,
+			.refused = -SEAM_EIO,
+		};
+		struct seam_totals totals;
+		uint64_t addr = 7;
+
+		map(space, 0, 6, RW, 0);
+		args.addr++;
+		ok(seam_space_mmap(space, &args, &addr) == -SEAM_EINVAL, "other errors come first");
+		holds(space, 0, "0-6rw", "and change nothing");
+		args.addr--;
+		ok(seam_space_mmap(space, &args, &addr) == -SEAM_EIO && addr == 7,
+		   "%s: what the file says", kernels[i]);
+		holds(space, 0, "0-2rw 4-6rw", "a hole");
+		seam_space_get_totals(space, &totals);
+		ok(totals.total_pages == 4 && !seam_space_check(space), "counted");
+		args.flags |= SEAM_MAP_ANONYMOUS;
+		ok(!seam_space_mmap(space, &args, &addr), "memory without a file has none to ask");
+		seam_space_destroy(space);
+	}
+}
+
+/* Where all that is committed counts, what was refused is given back. */
+static void refused_is_not_charged(void)
+{
+	struct seam_space_options options = space_options("linux-6.18");
+	struct seam_mmap args = {
+		.addr = AT(2),
+		.len = 60 * PAGE,
+		.prot = RW,
+		.flags = SEAM_MAP_PRIVATE | FIXED,
+		.file = &writable,
+		.refused = -SEAM_EIO,
+	};
+	struct seam_space *space;
+	uint64_t addr;
+
+	options.overcommit = 2;
+	options.commit_limit_pages = 100;
+	space = space_new(&options);
+	for (int i = 0; i < 3; i++)
+		ok(seam_space_mmap(space, &args, &addr) == -SEAM_EIO, "refused once more");
+	args.refused = 0;
+	ok(!seam_space_mmap(space, &args, &addr), "and there is room yet");
+	seam_space_destroy(space);
+}
+
 int main(void)
 {
+	refused_by_file();
+	refused_is_not_charged();
 	fill_gap();
 	joins();
 	files();

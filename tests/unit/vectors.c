@@ -15,6 +15,7 @@ enum {
 	V6_1,
 	V6_1_192,
 	V6_12,
+	V6_12_117,
 	V6_12_118,
 	V6_16,
 	V6_17,
@@ -30,14 +31,15 @@ enum {
 };
 
 static const char *const policies[NR] = {
-	[V5_10] = "linux-5.10",	    [V5_10_251] = "linux-5.10.251",
-	[V6_1] = "linux-6.1",	    [V6_1_192] = "linux-6.1.192",
-	[V6_12] = "linux-6.12",	    [V6_12_118] = "linux-6.12.118",
-	[V6_16] = "linux-6.16",	    [V6_17] = "linux-6.17",
-	[V6_18] = "linux-6.18.15",  [V6_18_44] = "linux-6.18.44",
-	[V7_1] = "linux-7.1",	    [V7_0] = "linux-7.0",
-	[V7_2] = "linux-7.2",	    [V7_2_9] = "linux-7.2.9",
-	[V7_2_13] = "linux-7.2.13", [V7_3] = "linux-7.3",
+	[V5_10] = "linux-5.10",		[V5_10_251] = "linux-5.10.251",
+	[V6_1] = "linux-6.1",		[V6_1_192] = "linux-6.1.192",
+	[V6_12] = "linux-6.12",		[V6_12_117] = "linux-6.12.117",
+	[V6_12_118] = "linux-6.12.118", [V6_16] = "linux-6.16",
+	[V6_17] = "linux-6.17",		[V6_18] = "linux-6.18.15",
+	[V6_18_44] = "linux-6.18.44",	[V7_1] = "linux-7.1",
+	[V7_0] = "linux-7.0",		[V7_2] = "linux-7.2",
+	[V7_2_9] = "linux-7.2.9",	[V7_2_13] = "linux-7.2.13",
+	[V7_3] = "linux-7.3",
 };
 
 /* Never touched memory was writable once, and is beside memory that never was. */
@@ -491,6 +493,57 @@ static void copied_with_little_room(struct seam_space *space)
 	note(space, remap(space, 1, 1, 1, SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_DONTUNMAP, 8));
 }
 
+static void anothers_watch(struct seam_space *space)
+{
+	map(space, 0, 2, RW, 0);
+	seam_space_uffd_register(space, AT(0), PAGE, 1, SEAM_VM_UFFD_MISSING);
+	note(space, seam_space_uffd_unregister(space, AT(0), PAGE, 2));
+	note(space, seam_space_uffd_unregister(space, AT(1), PAGE, 2));
+}
+
+#define MEMFD (SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_SHMEM)
+
+/* Writers and readers of both kinds of sealed files, each in place of other memory. */
+static void sealed_files(struct seam_space *space)
+{
+	static const struct seam_file write = { 11, MEMFD, 0x8 }, future = { 12, MEMFD, 0x10 };
+
+	map(space, 0, 12, R, 0);
+	map_file(space, &write, 1, 1, RW, SEAM_MAP_SHARED, 0);
+	map_file(space, &write, 3, 1, R, SEAM_MAP_SHARED, 0);
+	map_file(space, &future, 5, 1, RW, SEAM_MAP_SHARED, 0);
+	map_file(space, &future, 7, 1, R, SEAM_MAP_SHARED, 0);
+	map_file(space, &future, 8, 1, R, SEAM_MAP_SHARED, 1);
+	protect(space, 7, 1, RW);
+}
+
+/* Readers from before and after the seal. */
+static void sealed_later(struct seam_space *space)
+{
+	static const struct seam_file open = { 11, MEMFD, 0 }, sealed = { 11, MEMFD, 0x10 };
+
+	map_file(space, &open, 0, 1, R, SEAM_MAP_SHARED, 0);
+	map_file(space, &sealed, 1, 1, R, SEAM_MAP_SHARED, 1);
+	map_file(space, &sealed, 2, 1, R, SEAM_MAP_SHARED, 2);
+}
+
+/* Beside a page that is to be dumped again, and without a descriptor's first say. */
+static void secret_memory(struct seam_space *space)
+{
+	static const struct seam_file secret = {
+		11, SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_SECRET, 0
+	};
+
+	map_file(space, &secret, 0, 1, RW, SEAM_MAP_SHARED, 0);
+	if (seam_space_madvise(space, AT(0), PAGE, SEAM_MADV_DONTNEED))
+		seam_space_mlockall(space, SEAM_MCL_FUTURE);
+	seam_space_madvise(space, AT(0), PAGE, SEAM_MADV_DODUMP);
+	map_file(space, &secret, 1, 1, RW, SEAM_MAP_SHARED, 1);
+	seam_space_munlockall(space);
+	map(space, 8, 1, R, 0);
+	map_file(space, &secret, 8, 1, RW, SEAM_MAP_PRIVATE, 0);
+}
+
 static const struct {
 	const char *what;
 	void (*calls)(struct seam_space *space);
@@ -543,6 +596,25 @@ static const struct {
 	{ "registered anew without write protection",
 	  registered_anew,
 	  { [V5_10] = "0-1rwAU 1-2rwAU", [V7_3] = "0-2rwAU" } },
+	{ "what another userfaultfd watches",
+	  anothers_watch,
+	  { [V5_10] = "0-2rwA", [V6_17] = "0-1rwAU 1-2rwA 20-21--" } },
+	{ "sealed files",
+	  sealed_files,
+	  { [V5_10] = "0-1r- 2-3r- 4-5r- 6-7r- 7-9r-s 9-12r-",
+	    [V5_10_251] = "0-3r- 3-4r-s 4-5r- 6-7r- 7-9r-s 9-12r-",
+	    [V6_12] = "0-1r- 2-3r- 3-4r-s 4-5r- 6-7r- 7-9r-s 9-12r-",
+	    [V6_12_117] = "0-3r- 3-4r-s 4-7r- 7-9r-s 9-12r-" } },
+	{ "readers before and after the seal",
+	  sealed_later,
+	  { [V5_10] = "0-3r-s", [V5_10_251] = "0-1r-s 1-3r-s" } },
+	{ "memory of memfd_secret",
+	  secret_memory,
+	  { [V5_10] = "0-2rws 8-9rwA",
+	    [V6_1] = "0-2rwsL",
+	    [V6_12_117] = "0-2rws",
+	    [V6_16] = "0-1rwsL 1-2rwsL",
+	    [V7_2] = "0-1rws 1-2rws" } },
 	{ "a copy that joins its source, and the area behind",
 	  copied_beside,
 	  { [V5_10] = "0-4rwA 5-6r-",
