@@ -3,6 +3,7 @@
  * seam replay: the same program under other kernels, or as it happened.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +185,9 @@ static int write_ops(struct options *options, struct source *source, FILE *out)
 	struct replay_options one = options->replay;
 	int r = EXIT_DONE;
 
+	if (source->zero_byte)
+		return cmd_fail(EXIT_FAILED, "%s:%" PRIu64 ": " ZERO_BYTE, options->file,
+				source->line, source->zero_byte);
 	if (source->kind != SOURCE_OPS)
 		return cmd_fail(EXIT_FAILED,
 				"%s: this is %s; --format ops is for operation scripts",

@@ -81,35 +81,97 @@ static char *content(char *line)
 	return *line ? line : NULL;
 }
 
-static int take_line(char *line, bool *based, struct seam_policy *policy, char *ret_error)
-{
-	char name[sizeof(policy->name)];
-	int err = 0;
+/* A vector as it is read from a file. */
+struct rules_file {
+	struct seam_policy policy;
+	bool based;			   /* no policy= may come any more */
+	unsigned int given[SEAM_NR_RULES]; /* in which line; 0: not yet */
+};
 
-	if (!strncmp(line, "policy=", 7)) {
-		if (*based)
-			return fail(ret_error, "policy= belongs in front of all rules, once");
-		err = policy_from_spec(line + 7, policy, ret_error);
-	} else {
-		if (!strchr(line, '=') || strchr(line, ','))
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* "NAME = VALUE", with or without blanks, made "NAME=VALUE". False: it is none. */
+static bool close_up(char *line)
+{
+	size_t name = strcspn(line, " \t="), value;
+	char *at = line + name;
+
+	at += strspn(at, " \t");
+	if (!name || *at != '=')
+		return false;
+	at++;
+	at += strspn(at, " \t");
+	value = strlen(at);
+	for (size_t i = 0; i < value; i++)
+		if (is_blank(at[i]) || at[i] == '=' || at[i] == ',')
+			return false;
+	line[name] = '=';
+	memmove(line + name + 1, at, value + 1);
+	return value > 0;
+}
+
+static unsigned int rule_named(const char *line)
+{
+	size_t len = strcspn(line, "=");
+	unsigned int rule = 0;
+
+	while (rule < SEAM_NR_RULES &&
+	       (strlen(seam_rule_name(rule)) != len || strncmp(seam_rule_name(rule), line, len)))
+		rule++;
+	return rule;
+}
+
+static int take_rule(struct rules_file *file, char *line, unsigned int number, char *ret_error)
+{
+	unsigned int rule = rule_named(line);
+	int len = (int)strcspn(line, "=");
+	char name[sizeof(file->policy.name)];
+	bool good;
+
+	if (rule == SEAM_NR_RULES)
+		return fail(ret_error, "no rule is named '%.*s' (seam kernels lists them)",
+			    len > 40 ? 40 : len, line);
+	if (file->given[rule])
+		return fail(ret_error, "'%s' has its value in line %u already",
+			    seam_rule_name(rule), file->given[rule]);
+	file->given[rule] = number;
+	memcpy(name, file->policy.name, sizeof(name));
+	file->policy.name[0] = 0;
+	good = !seam_policy_change(&file->policy, line, NULL);
+	memcpy(file->policy.name, name, sizeof(name));
+	if (!good)
+		return fail(ret_error, "'%.40s': expected a number that some kernel has as '%s'",
+			    line + len + 1, seam_rule_name(rule));
+	return 0;
+}
+
+static int take_line(struct rules_file *file, char *line, unsigned int number, char *ret_error)
+{
+	if (strncmp(line, "policy", 6) || (line[6] != '=' && !is_blank(line[6]))) {
+		file->based = true;
+		if (!close_up(line))
 			return fail(ret_error, "'%.40s': RULE=VALUE expected", line);
-		memcpy(name, policy->name, sizeof(name));
-		policy->name[0] = 0;
-		if (seam_policy_change(policy, line, NULL))
-			err = fail(ret_error, "'%.40s': no such rule or value", line);
-		memcpy(policy->name, name, sizeof(name));
+		return take_rule(file, line, number, ret_error);
 	}
-	*based = true;
-	return err;
+	if (file->based)
+		return fail(ret_error, "policy= belongs in front of all rules, once");
+	file->based = true;
+	line += strspn(line + 6, " \t") + 6;
+	if (*line != '=')
+		return fail(ret_error, "'policy %.40s': policy=NAME expected", line);
+	line++;
+	return policy_from_spec(line + strspn(line, " \t"), &file->policy, ret_error);
 }
 
 int policy_from_file(const char *path, struct seam_policy *ret_policy, char *ret_error)
 {
-	struct seam_policy policy = *seam_policy_find("plain");
+	struct rules_file rules = { .policy = *seam_policy_find("plain") };
 	FILE *file = fopen(path, "re");
 	char line[512], why[POLICY_ERROR_SIZE], *text;
 	unsigned int number = 0;
-	bool based = false;
 	int err = 0;
 
 	if (!file) {
@@ -126,7 +188,7 @@ int policy_from_file(const char *path, struct seam_policy *ret_policy, char *ret
 		}
 		text = content(line);
 		if (text)
-			err = take_line(text, &based, &policy, why);
+			err = take_line(&rules, text, number, why);
 	}
 	if (ferror(file)) {
 		err = fail(why, "%s", strerror(errno));
@@ -137,7 +199,7 @@ int policy_from_file(const char *path, struct seam_policy *ret_policy, char *ret
 		fail(ret_error, "%s:%u: %s", path, number, why);
 		return err;
 	}
-	snprintf(policy.name, sizeof(policy.name), "%.100s", path);
-	*ret_policy = policy;
+	snprintf(rules.policy.name, sizeof(rules.policy.name), "%.100s", path);
+	*ret_policy = rules.policy;
 	return 0;
 }

@@ -346,11 +346,14 @@ static int read_comment(struct trace *trace, const char *at, const char *end)
 static int read_line(struct trace *trace, struct event *event)
 {
 	struct ops_state *s = trace->state;
-	const char *at = s->at, *end = line_end(at, s->end);
+	const char *at = s->at, *end = line_end(at, s->end), *zero;
 
 	s->at = end < s->end ? end + 1 : end;
 	s->line++;
 	event->line = (uint32_t)s->line;
+	zero = memchr(at, 0, (size_t)(end - at));
+	if (zero)
+		return trace_fail(&trace->error, s->line, ZERO_BYTE, (size_t)(zero - at) + 1);
 	scan_blanks(&at, end);
 	trim_right(at, &end);
 	if (at == end)

@@ -31,6 +31,8 @@ int refused_text(const struct source *source, struct trace_error *ret_error)
 
 	if (!source->size)
 		return trace_fail(ret_error, source->line, "empty: expected maps");
+	if (source->zero_byte)
+		return trace_fail(ret_error, source->line, ZERO_BYTE, source->zero_byte);
 	for (uint64_t nr = 1; nr < source->line && at < end; nr++)
 		at = line_end(at, end) + 1;
 	if (at >= end)

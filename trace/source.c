@@ -311,11 +311,43 @@ static void recognise_text(struct source *source)
 		source->line = tally.first_other ? tally.first_other : 1;
 }
 
+static bool is_text_byte(unsigned char byte)
+{
+	return byte >= ' ' || (byte >= '\t' && byte <= '\r') || byte == '\033';
+}
+
+bool source_find_zero(const char *data, size_t size, uint64_t *ret_line, size_t *ret_byte)
+{
+	const char *zero = size ? memchr(data, 0, size) : NULL, *start = data;
+	uint64_t line = 1;
+
+	if (!zero || zero == data)
+		return false;
+	for (const char *at = data; at < zero; at++) {
+		if (!is_text_byte((unsigned char)*at))
+			return false;
+		if (*at == '\n') {
+			line++;
+			start = at + 1;
+		}
+	}
+	*ret_line = line;
+	*ret_byte = (size_t)(zero - start) + 1;
+	return true;
+}
+
 static bool is_binary(const struct source *source)
 {
 	size_t head = source->size < 4096 ? source->size : 4096;
 
 	return memchr(source->data, 0, head) != NULL;
+}
+
+/* What has a zero byte is no text; which one that is in what begins as a text. */
+static void refuse_binary(struct source *source)
+{
+	if (!source_find_zero(source->data, source->size, &source->line, &source->zero_byte))
+		source->line = 1;
 }
 
 static bool has_magic(const struct source *source, const char *magic)
@@ -376,7 +408,7 @@ static void skip_byte_order_mark(struct source *source)
 static void recognise(struct source *source)
 {
 	source->kind = SOURCE_UNKNOWN;
-	source->line = 0;
+	source->line = source->zero_byte = 0;
 	skip_byte_order_mark(source);
 	if (!source->size)
 		return;
@@ -391,7 +423,7 @@ static void recognise(struct source *source)
 	else if (is_utf16(source))
 		source->kind = SOURCE_UTF16;
 	else if (is_binary(source))
-		source->line = 1;
+		refuse_binary(source);
 	else
 		recognise_text(source);
 }

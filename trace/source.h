@@ -45,6 +45,7 @@ struct source {
 	size_t size;
 	enum source_kind kind;
 	uint64_t line;	       /* not readable: the line that broke it, or that gave it away */
+	size_t zero_byte;      /* and which byte of it, from 1, is a zero in a text; 0: none */
 	bool mapped, borrowed; /* internal: where data comes from, */
 	size_t skipped;	       /* and how many bytes before it are passed over */
 };
@@ -56,6 +57,12 @@ const char *source_error(int err);
 /* A buffer of the caller's; for tests and fuzzers. */
 void source_from_buffer(const char *name, const void *data, size_t size, struct source *ret_source);
 void source_close(struct source *source);
+/*
+ * Where the first zero byte of [data, data + size) stands, if what comes before it is text. 1 and the
+ * number of its line, and of the byte in it, from 1.
+ */
+bool source_find_zero(const char *data, size_t size, uint64_t *ret_line, size_t *ret_byte);
+#define ZERO_BYTE "byte %zu of this line is a zero: expected text"
 /* "strace log", "pmap output", ...: for messages. */
 const char *source_kind_name(enum source_kind kind);
 

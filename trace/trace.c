@@ -29,7 +29,9 @@ static void refuse(const struct source *source, struct trace_error *ret_error)
 	const char *kind = source_kind_name(source->kind);
 
 	memset(ret_error, 0, sizeof(*ret_error));
-	if (source->kind == SOURCE_UNKNOWN) {
+	if (source->zero_byte) {
+		trace_fail(ret_error, source->line, ZERO_BYTE, source->zero_byte);
+	} else if (source->kind == SOURCE_UNKNOWN) {
 		ret_error->line = source->line;
 		snprintf(ret_error->text, sizeof(ret_error->text),
 			 source->size ? "not a trace: neither seam.data, strace, an operation "

@@ -131,9 +131,13 @@ int scripts_read(struct source *source, struct scripts *ret_scripts, struct trac
 	const char *at, *body, *name = "";
 	uint64_t line = 0, first = 0;
 	bool several = false;
+	size_t byte;
 	int err = 0;
 
 	*ret_error = (struct trace_error) { 0 };
+	/* text that ends before its file does would be a part of the scripts */
+	if (source_find_zero(source->data, source->size, &line, &byte))
+		return trace_fail(ret_error, line, ZERO_BYTE, byte);
 	*scripts = (struct scripts) { .names = strndup(source->data, source->size) };
 	if (!scripts->names)
 		return -ENOMEM;

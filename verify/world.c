@@ -9,6 +9,7 @@
 #include <sys/personality.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include <linux/capability.h>
@@ -45,7 +46,7 @@ static const struct {
 	{ READ | WRITE, IN_MEMORY, F_SEAL_WRITE },
 	{ READ | WRITE, IN_MEMORY, F_SEAL_FUTURE_WRITE },
 	{ READ | WRITE, SECRET },
-	{ READ | WRITE | SEAM_FILE_NOEXEC, SOCKET },
+	{ READ | WRITE, SOCKET },
 };
 
 static int open_as(int file, uint32_t traits)
@@ -65,22 +66,24 @@ static int open_as(int file, uint32_t traits)
 static uint32_t traits_of(int file)
 {
 	struct statfs fs;
+	uint32_t traits;
 
 	if (fstatfs(file, &fs))
 		return 0;
+	traits = fs.f_flags & ST_NOEXEC ? SEAM_FILE_NOEXEC : 0;
 	switch ((uint64_t)fs.f_type) {
 	case TMPFS_MAGIC:
 	case RAMFS_MAGIC:
-		return SEAM_FILE_SHMEM;
+		return traits | SEAM_FILE_SHMEM;
 	case EXT4_SUPER_MAGIC:
 	case XFS_SUPER_MAGIC:
-		return SEAM_FILE_THP_ALIGN | SEAM_FILE_SYNC;
+		return traits | SEAM_FILE_THP_ALIGN | SEAM_FILE_SYNC;
 	case BTRFS_SUPER_MAGIC:
-		return SEAM_FILE_THP_ALIGN;
+		return traits | SEAM_FILE_THP_ALIGN;
 	case SECRETMEM_MAGIC:
-		return SEAM_FILE_SECRET;
+		return traits | SEAM_FILE_SECRET;
 	default:
-		return 0;
+		return traits;
 	}
 }
 

@@ -74,6 +74,33 @@ def test_rules_file(path):
         with open(rules, 'w') as f:
             f.write(text)
         refuses(1, rules + ':1: ', 'replay', script, '--rules', rules)
+    for text, says in (('numa=1\n# again\nnuma = 0\n', ":3: 'numa' has its value in line 1 already"),
+                       ('policy=linux-6.18\nnum=1\n', ":2: no rule is named 'num'"),
+                       ('numa=x\n', ":1: 'x': expected a number"), ('numa=9\n', ":1: '9': expected a number"),
+                       ('numa\n', ":1: 'numa': RULE=VALUE expected"), ('numa=1 0\n', ':1: '), ('=1\n', ':1: '),
+                       ('numa=1\npolicy=plain\n', ':2: policy= belongs in front'), ('policy x\n', ':1: ')):
+        with open(rules, 'w') as f:
+            f.write(text)
+        refuses(1, rules + says, 'replay', script, '--rules', rules)
+    with open(rules, 'w') as f:
+        f.write('policy = linux-6.18\n  numa = 0 # blanks may stand\n\tanon_vma\t=\t1\n')
+    got = seam('replay', script, '--rules', rules)
+    ok(got[0] == 0, 'blanks around = in a rules file', got)
+
+
+def test_zero_byte(path):
+    """A zero byte in a text is told with its line and place, wherever it stands."""
+    script = os.path.join(path, 'zero.ops')
+    for lines, before in (1, 'munm'), (1, 'munmap 10000 10'), (400, 'munmap 10000 10'):
+        with open(script, 'w') as f:
+            f.write('mmap 10000 1000 3 32 -1 0\n' * lines + before + '\0' + '00\n')
+        says = f'zero.ops:{lines + 1}: byte {len(before) + 1} of this line is a zero'
+        refuses(1, says, 'replay', script)
+        refuses(1, says, 'replay', '--format', 'ops', script)
+        refuses(125, says, 'verify', script)
+    with open(script, 'w') as f:
+        f.write('00400000-00401000 r-xp 00000000 08:01 5 /a\n00401000-0040\0002000 r-xp 00000000 08:01 5 /a\n')
+    refuses(1, 'zero.ops:2: byte 14 of this line is a zero', 'show', script)
 
 
 def test_pipe(path):
@@ -153,6 +180,7 @@ test_without_memory()
 test_chosen_calls()
 with tempfile.TemporaryDirectory() as scratch:
     test_rules_file(scratch)
+    test_zero_byte(scratch)
     test_closed_streams(scratch)
     test_pipe(scratch)
     test_wrong_verb(scratch)
