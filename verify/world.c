@@ -9,7 +9,6 @@
 #include <sys/personality.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
-#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include <linux/capability.h>
@@ -62,6 +61,17 @@ static int open_as(int file, uint32_t traits)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Of the mount, or of the file system itself, which statfs does not tell of. */
+static bool is_noexec(int file)
+{
+	void *p = mmap(NULL, PAGE_SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+
+	if (p == MAP_FAILED)
+		return errno == EPERM;
+	munmap(p, PAGE_SIZE);
+	return false;
+}
+
 /* What a file system does with maps of its files. */
 static uint32_t traits_of(int file)
 {
@@ -70,7 +80,7 @@ static uint32_t traits_of(int file)
 
 	if (fstatfs(file, &fs))
 		return 0;
-	traits = fs.f_flags & ST_NOEXEC ? SEAM_FILE_NOEXEC : 0;
+	traits = is_noexec(file) ? SEAM_FILE_NOEXEC : 0;
 	switch ((uint64_t)fs.f_type) {
 	case TMPFS_MAGIC:
 	case RAMFS_MAGIC:
