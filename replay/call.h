@@ -14,9 +14,10 @@ struct call {
 	struct lane_mm *mm;
 	struct seam_space *space;
 	const struct event *event;
-	const uint64_t *arg; /* references resolved */
-	bool known;	     /* the record tells the result */
-	bool worked;	     /* it does, and the call succeeded */
+	const struct trace_file *file; /* that it names; NULL: none, or not known */
+	const uint64_t *arg;	       /* references resolved */
+	bool known;		       /* the record tells the result */
+	bool worked;		       /* it does, and the call succeeded */
 	struct replay_outcome outcome;
 	int error; /* of ours: -ENOMEM */
 };

@@ -13,7 +13,6 @@
 static const struct seam_file *file_of(const struct call *call, struct seam_file *file)
 {
 	const struct event *event = call->event;
-	const struct trace_file *known;
 
 	if (call->arg[3] & SEAM_MAP_ANONYMOUS)
 		return NULL;
@@ -23,10 +22,9 @@ static const struct seam_file *file_of(const struct call *call, struct seam_file
 			 (event->flags & EVENT_SEAL_FUTURE_WRITE ? F_SEAL_FUTURE_WRITE : 0),
 	};
 	if (event->file) {
-		known = trace_file(call->lane->trace, event->file);
 		file->id = event->file;
-		if (known && known->traits)
-			file->traits = known->traits;
+		if (call->file && call->file->traits)
+			file->traits = call->file->traits;
 		return file;
 	}
 	/* there was a file behind the number, unless that is what was wrong */

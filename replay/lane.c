@@ -425,10 +425,10 @@ static int keep_operation(struct lane *lane, const struct replay_outcome *outcom
 	return 0;
 }
 
-int lane_call(struct lane *lane, const struct event *event, uint64_t number,
-	      struct replay_outcome *ret_outcome)
+int lane_call(struct lane *lane, const struct event *event, const struct trace_file *file,
+	      uint64_t number, struct replay_outcome *ret_outcome)
 {
-	struct call call = { .lane = lane, .event = event, .arg = event->arg };
+	struct call call = { .lane = lane, .event = event, .file = file, .arg = event->arg };
 	uint64_t resolved[6];
 
 	*ret_outcome = (struct replay_outcome) { .answer = ANSWER_SKIPPED };

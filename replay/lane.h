@@ -77,8 +77,9 @@ void lane_free(struct lane *lane);
 int lane_begin_space(struct lane *lane, const struct event *event,
 		     const struct space_layout *layout);
 int lane_end_space(struct lane *lane, uint32_t number);
-int lane_call(struct lane *lane, const struct event *event, uint64_t number,
-	      struct replay_outcome *ret_outcome);
+/* @file: that the event names, or NULL. */
+int lane_call(struct lane *lane, const struct event *event, const struct trace_file *file,
+	      uint64_t number, struct replay_outcome *ret_outcome);
 /* As it happened: from here on the areas are known for sure. */
 int lane_begin_segment(const struct lane *lane, struct lane_mm *mm);
 /* Is @result how such a call fails? */

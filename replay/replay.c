@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/feed.h"
 #include "replay/lane.h"
 #include "replay/layout.h"
 #include "replay/truth.h"
@@ -162,8 +163,9 @@ static int begin_space(struct pass *pass, const struct event *event)
 	return r;
 }
 
-static int make_call(struct pass *pass, const struct event *event)
+static int make_call(struct pass *pass, const struct fed *fed)
 {
+	const struct event *event = fed->event;
 	struct replay_report *report = pass->report;
 	struct replay_outcome outcome;
 	bool goes_on = true;
@@ -176,7 +178,7 @@ static int make_call(struct pass *pass, const struct event *event)
 		report->processes[event->space].pid = event->pid;
 	for (unsigned int i = 0; i < pass->nr_lanes; i++) {
 		watch_before(pass, &pass->lanes[i], event);
-		r = lane_call(&pass->lanes[i], event, pass->nr_calls, &outcome);
+		r = lane_call(&pass->lanes[i], event, fed->file, pass->nr_calls, &outcome);
 		if (r)
 			return r;
 		if (!i && outcome.answer == ANSWER_NOT_MODELLED)
@@ -188,8 +190,9 @@ static int make_call(struct pass *pass, const struct event *event)
 	return goes_on ? 0 : -ECANCELED;
 }
 
-static int take_event(struct pass *pass, const struct event *event)
+static int take_event(struct pass *pass, const struct fed *fed)
 {
+	const struct event *event = fed->event;
 	struct replay_process *process;
 	int r = 0;
 
@@ -197,7 +200,7 @@ static int take_event(struct pass *pass, const struct event *event)
 	case EVENT_SPACE:
 		return begin_space(pass, event);
 	case EVENT_CALL:
-		return make_call(pass, event);
+		return make_call(pass, fed);
 	case EVENT_TOUCH:
 		for (unsigned int i = 0; !r && i < pass->nr_lanes; i++)
 			r = lane_touch(&pass->lanes[i], event);
@@ -296,22 +299,43 @@ static int begin(struct pass *pass)
 /* Calls between two reports of progress. */
 #define PROGRESS_CALLS (1u << 16)
 
-static int read_all(struct pass *pass)
+/* Only the kernels that are replayed look at the trace while it is read, and not as it happened. */
+static bool reads_alone(const struct pass *pass)
+{
+	for (unsigned int i = 0; i < pass->nr_lanes; i++)
+		if (pass->lanes[i].kernel->recorded)
+			return false;
+	return !pass->options->watcher;
+}
+
+static int take_all(struct pass *pass, struct feed *feed)
 {
 	const struct replay_options *options = pass->options;
-	struct event event;
-	int r;
+	struct fed fed;
+	int r, taken;
 
-	while ((r = trace_next(pass->report->trace, &event)) > 0) {
-		if (options->progress && event.kind == EVENT_CALL &&
+	while ((r = feed_next(feed, &fed)) > 0) {
+		if (options->progress && fed.event->kind == EVENT_CALL &&
 		    pass->nr_calls % PROGRESS_CALLS == PROGRESS_CALLS - 1)
 			options->progress(options->progress_ctx, pass->nr_calls);
-		r = take_event(pass, &event);
-		if (r)
-			return r;
+		taken = take_event(pass, &fed);
+		if (taken)
+			return taken;
 	}
 	if (r < 0)
 		*pass->error = *trace_last_error(pass->report->trace);
+	return r;
+}
+
+static int read_all(struct pass *pass)
+{
+	struct feed *feed;
+	int r = feed_open(pass->report->trace, pass->source, reads_alone(pass), &feed);
+
+	if (r)
+		return r;
+	r = take_all(pass, feed);
+	feed_close(feed);
 	return r;
 }
 

@@ -325,6 +325,7 @@ static int make_call(struct resolution *r, const struct event *event)
 		.mm = &r->again,
 		.space = r->again.space,
 		.event = event,
+		.file = trace_file(r->lane.trace, event->file),
 		.arg = event->arg,
 		.known = !(event->flags & EVENT_NO_RESULT),
 	};

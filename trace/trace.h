@@ -76,6 +76,7 @@ int trace_next(struct trace *trace, struct event *ret_event);
 const struct trace_error *trace_last_error(const struct trace *trace);
 /* Complete only after trace_next returned 0. */
 const struct trace_facts *trace_facts(const struct trace *trace);
+/* NULL: 0, or not one of the trace's. */
 const struct trace_file *trace_file(const struct trace *trace, uint32_t id);
 /* The text of a call stack, a frame a line, innermost first; until the next call. NULL: none. */
 const char *trace_stack(const struct trace *trace, uint32_t id);

@@ -50,8 +50,9 @@ static bool same_result(const struct event *call, const struct replay_outcome *o
 
 static void make_call(struct check *check)
 {
-	check->error = lane_call(&check->beside->lane, check->call, check->mm->last_number,
-				 &check->outcome);
+	check->error = lane_call(&check->beside->lane, check->call,
+				 trace_file(check->beside->trace, check->call->file),
+				 check->mm->last_number, &check->outcome);
 }
 
 static void compare_call(struct check *check)
