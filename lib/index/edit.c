@@ -3,7 +3,7 @@
 #include "lib/index/tree.h"
 
 /*
- * index_replace() in a leaf without cold arrays, whose base stays; most calls come to no other.
+ * index_replace() in a leaf without tags, whose base stays; most calls come to no other.
  * Written out where the numbers are constants, since most of them are 0 or 1.
  */
 static inline_for_constants bool replace_plainly(struct index *index, struct cursor *cursor,
@@ -12,20 +12,22 @@ static inline_for_constants bool replace_plainly(struct index *index, struct cur
 {
 	struct leaf *leaf = cursor->node;
 	unsigned int slot = (unsigned int)cursor->slot, before, after;
-	uint64_t base;
+	uint64_t base, *pgoff;
 	uint32_t lost;
 
-	if (!FOR_SPEED || !leaf || leaf->pgoff || leaf->tag)
+	if (!FOR_SPEED || !leaf || leaf->tag)
 		return false;
 	before = leaf->node.nr;
 	after = before - nr_old + nr;
 	base = leaf->base;
+	pgoff = leaf->pgoff;
 	if (slot + nr_old > before || after - 1 >= LEAF_SLOTS || (!slot && !nr_old))
 		return false;
 	for (unsigned int i = 0; i < nr; i++) {
 		uint64_t start = areas[i].start >> index->page_shift;
 
-		if (start - base > LEAF_REACH || areas[i].pgoff != start || areas[i].tag)
+		if (start - base > LEAF_REACH || (!pgoff && areas[i].pgoff != start) ||
+		    areas[i].tag)
 			return false;
 	}
 	node_touch(index, &leaf->node);
@@ -47,6 +49,8 @@ static inline_for_constants bool replace_plainly(struct index *index, struct cur
 		WRITE_ONCE(leaf->end[slot + i], leaf_relative_end(end, base));
 		WRITE_ONCE(leaf->ids[slot + i].attr, areas[i].attr);
 		WRITE_ONCE(leaf->ids[slot + i].anon, areas[i].anon);
+		if (pgoff)
+			WRITE_ONCE(pgoff[slot + i], areas[i].pgoff);
 	}
 	if (slot + nr == after)
 		WRITE_ONCE(leaf->last_end, nr ? areas[nr - 1].end >> index->page_shift

@@ -113,6 +113,20 @@ static void write_slot(struct index *index, struct leaf *leaf, unsigned int slot
 }
 
 #ifdef SEARCH_X86
+/* The lanes of an array of LEAF_SLOTS get what stands @by before. */
+static inline TARGET_AVX512 void move64_avx512(void *array, uint32_t lanes, ptrdiff_t by)
+{
+	uint64_t *at = array;
+	__m512i moved[4];
+
+#pragma GCC unroll 4
+	for (int i = 0; i < 4; i++)
+		moved[i] = _mm512_maskz_loadu_epi64((__mmask8)(lanes >> 8 * i), at + 8 * i - by);
+#pragma GCC unroll 4
+	for (int i = 0; i < 4; i++)
+		_mm512_mask_storeu_epi64(at + 8 * i, (__mmask8)(lanes >> 8 * i), moved[i]);
+}
+
 /* In whole registers: where the slots are differs from call to call, branches would guess ill. */
 static TARGET_AVX512 void move_slots_avx512(struct leaf *leaf, unsigned int to, unsigned int slot,
 					    unsigned int nr)
@@ -121,23 +135,19 @@ static TARGET_AVX512 void move_slots_avx512(struct leaf *leaf, unsigned int to, 
 	uint32_t lanes = (uint32_t)(((UINT64_C(1) << nr) - 1) << to);
 	ptrdiff_t by = (ptrdiff_t)to - (ptrdiff_t)slot;
 	__mmask16 low = (__mmask16)lanes, high = (__mmask16)(lanes >> 16);
-	__m512i ends[2], starts[2], ids[4];
+	__m512i ends[2], starts[2];
 
 	ends[0] = _mm512_maskz_loadu_epi32(low, leaf->end - by);
 	ends[1] = _mm512_maskz_loadu_epi32(high, leaf->end + 16 - by);
 	starts[0] = _mm512_maskz_loadu_epi32(low, leaf->start - by);
 	starts[1] = _mm512_maskz_loadu_epi32(high, leaf->start + 16 - by);
-#pragma GCC unroll 4
-	for (unsigned int i = 0; i < 4; i++)
-		ids[i] = _mm512_maskz_loadu_epi64((__mmask8)(lanes >> 8 * i),
-						  leaf->ids + 8 * i - by);
 	_mm512_mask_storeu_epi32(leaf->end, low, ends[0]);
 	_mm512_mask_storeu_epi32(leaf->end + 16, high, ends[1]);
 	_mm512_mask_storeu_epi32(leaf->start, low, starts[0]);
 	_mm512_mask_storeu_epi32(leaf->start + 16, high, starts[1]);
-#pragma GCC unroll 4
-	for (unsigned int i = 0; i < 4; i++)
-		_mm512_mask_storeu_epi64(leaf->ids + 8 * i, (__mmask8)(lanes >> 8 * i), ids[i]);
+	move64_avx512(leaf->ids, lanes, by);
+	if (leaf->pgoff)
+		move64_avx512(leaf->pgoff, lanes, by);
 }
 #endif
 
@@ -153,14 +163,8 @@ void leaf_move_slots(const struct index *index, struct leaf *leaf, unsigned int 
 	shared_move32(leaf->end + to, leaf->end + slot, nr);
 	shared_move32(leaf->start + to, leaf->start + slot, nr);
 	shared_move32(&leaf->ids[to].attr, &leaf->ids[slot].attr, 2 * nr);
-}
-
-static void move_cold(struct leaf *leaf, unsigned int to, unsigned int slot, unsigned int nr)
-{
 	if (leaf->pgoff)
 		shared_move64(leaf->pgoff + to, leaf->pgoff + slot, nr);
-	if (leaf->tag)
-		shared_move64(leaf->tag + to, leaf->tag + slot, nr);
 }
 
 /*
@@ -177,7 +181,8 @@ static void make_room(struct index *index, struct leaf *leaf, unsigned int slot,
 		WRITE_ONCE(leaf->last_end, leaf->base + leaf->end[after - 1]);
 	if (nr != nr_old) {
 		leaf_move_slots(index, leaf, slot + nr, behind, rest);
-		move_cold(leaf, slot + nr, behind, rest);
+		if (leaf->tag)
+			shared_move64(leaf->tag + slot + nr, leaf->tag + behind, rest);
 	}
 	for (unsigned int i = after; i < leaf->node.nr; i++) {
 		WRITE_ONCE(leaf->end[i], UINT32_MAX);
