@@ -99,12 +99,11 @@ static void drop(struct seam_space *space, const struct area *area)
 
 static bool edit_insert(struct seam_space *space, struct cursor *cursor, const struct area *area)
 {
-	if (index_insert(&space->index, cursor, area))
+	if (!steps_reserve(space, 1) || index_insert(&space->index, cursor, area))
 		return false;
-	if (!space->steps || steps_area_inserted(space, area))
-		return true;
-	index_remove(&space->index, cursor);
-	return false;
+	if (space->steps)
+		steps_area_inserted(space, area);
+	return true;
 }
 
 static void edit_remove(struct seam_space *space, struct cursor *cursor, const struct area *area)
@@ -226,6 +225,22 @@ static bool carry_out(struct seam_space *space, const struct edit *edit)
 	return false;
 }
 
+/* Tells of an edit that the index has made already, for which there is room. */
+static void tell_steps(struct seam_space *space, const struct edit *edit)
+{
+	switch (edit->kind) {
+	case EDIT_INSERT:
+		steps_area_inserted(space, &edit->after);
+		break;
+	case EDIT_REMOVE:
+		steps_area_removed(space, &edit->before);
+		break;
+	case EDIT_STORE:
+		steps_area_stored(space, &edit->before, &edit->after);
+		break;
+	}
+}
+
 static void count_edit(struct seam_space *space, const struct edit *edit)
 {
 	if (edit->kind == EDIT_STORE) {
@@ -285,7 +300,7 @@ static noinline_for_stack size_t write_edits(const struct exchange *exchange,
 	return (size_t)(edit - edits);
 }
 
-/* One edit after the other: where areas of several nodes are concerned, or steps are counted. */
+/* One edit after the other: where areas of several nodes are concerned. */
 static noinline_for_stack int exchange_singly(struct seam_space *space, struct cursor *cursor,
 					      uint64_t start, size_t nr)
 {
@@ -316,7 +331,8 @@ int area_exchange(struct seam_space *space, struct cursor *cursor, struct exchan
 	if (exchange->nr_old == 1 && exchange->nr == 1)
 		return area_store(space, cursor, &exchange->areas[0]);
 	/* it must be possible to put back all that the call has taken out */
-	if (!journal_room(space) || index_reserve(&space->index, journal->nr + exchange->nr_old))
+	if (!journal_room(space) || !steps_reserve(space, exchange->nr) ||
+	    index_reserve(&space->index, journal->nr + exchange->nr_old))
 		return out_of_memory(space);
 	for (unsigned int i = 0; i < exchange->nr_old; i++) {
 		index_load(&space->index, &at, &old[i]);
@@ -324,11 +340,13 @@ int area_exchange(struct seam_space *space, struct cursor *cursor, struct exchan
 	}
 	edits = &journal->edits[journal->nr];
 	nr = write_edits(exchange, old, edits);
-	if (space->steps ||
-	    !index_replace(&space->index, cursor, exchange->nr_old, exchange->areas, exchange->nr))
+	if (!index_replace(&space->index, cursor, exchange->nr_old, exchange->areas, exchange->nr))
 		return exchange_singly(space, cursor, old[0].start, nr);
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++) {
 		count_edit(space, &edits[i]);
+		if (space->steps)
+			tell_steps(space, &edits[i]);
+	}
 	journal->nr += nr;
 	return 0;
 }

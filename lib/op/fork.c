@@ -55,7 +55,11 @@ static int make_child_area(const struct seam_space *parent, struct seam_space *c
 	attr_hold(&child->attrs, copy.attr);
 	anon_hold(child->family, copy.anon);
 	area_count(child, &copy, &child->mm.totals, 1);
-	return !child->steps || steps_area_inserted(child, &copy) ? 0 : -SEAM_EALLOC;
+	if (!steps_reserve(child, 1))
+		return -SEAM_EALLOC;
+	if (child->steps)
+		steps_area_inserted(child, &copy);
+	return 0;
 }
 
 /* Area by area through both, which are alike but for what was left out. */

@@ -140,35 +140,37 @@ static uint32_t node_above(const struct steps *steps, uint64_t start)
 	return is_above(tree, next, start) ? next : seek(steps, start);
 }
 
-bool steps_area_inserted(struct seam_space *space, const struct area *area)
+bool steps_reserve_room(struct seam_space *space, uint32_t nr)
+{
+	return !keeps_tree(space) || tree_reserve(&space->steps->tree, &space->alloc, nr);
+}
+
+void steps_area_inserted(struct seam_space *space, const struct area *area)
 {
 	struct steps *steps = space->steps;
 	struct tree *tree = &steps->tree;
 	uint32_t id, above;
 
 	if (!keeps_tree(space))
-		return true;
-	id = tree_node_new(tree, &space->alloc);
-	if (!id)
-		return false;
+		return;
+	id = tree_node_new(tree);
 	node_at(tree, id)->start = area->start;
 	node_at(tree, id)->end = area->end;
 	above = node_above(steps, area->start);
 	steps->last = *known_at(steps, area->start) = id;
 	if (!steps->by_tree) {
 		tree_list(tree, id, above);
-		if (index_count(&space->index) < AVL_FROM)
-			return true;
+		if (tree_count(tree) < AVL_FROM)
+			return;
 		avl_build(tree);
 		steps->by_tree = true;
-		return true;
+		return;
 	}
 	tree_link(tree, id, above);
 	if (kind_of(space) == TREE_AVL)
 		avl_insert(tree, id);
 	else
 		rb_insert(tree, id);
-	return true;
 }
 
 void steps_area_removed(struct seam_space *space, const struct area *area)

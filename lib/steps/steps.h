@@ -27,8 +27,9 @@ void steps_free(struct seam_space *space);
 /* For a copy of a space. -SEAM_EALLOC. */
 int steps_copy(struct seam_space *copy, const struct seam_space *from);
 
-/* What the edits tell (only where space->steps). False: no memory. */
-bool steps_area_inserted(struct seam_space *space, const struct area *area);
+/* What the edits tell (only where space->steps). Room for @nr areas more; false: no memory. */
+bool steps_reserve_room(struct seam_space *space, uint32_t nr);
+void steps_area_inserted(struct seam_space *space, const struct area *area);
 void steps_area_removed(struct seam_space *space, const struct area *area);
 void steps_area_stored(struct seam_space *space, const struct area *before,
 		       const struct area *after);
@@ -43,6 +44,12 @@ void steps_count_gap_search(const struct seam_space *space, uint64_t len, uint64
 			    bool top_down);
 void steps_drop_cache(const struct seam_space *space);
 void steps_settle_count(struct seam_space *space, bool taken_back);
+
+/* Made sure of before areas are inserted: what tells of them cannot fail. */
+static inline bool steps_reserve(struct seam_space *space, uint32_t nr)
+{
+	return !space->steps || steps_reserve_room(space, nr);
+}
 
 static inline void steps_find(const struct seam_space *space, uint64_t addr,
 			      const struct cursor *at)

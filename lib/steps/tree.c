@@ -37,18 +37,31 @@ static bool grow(struct tree *tree, const struct seam_alloc *alloc)
 	return true;
 }
 
-uint32_t tree_node_new(struct tree *tree, const struct seam_alloc *alloc)
+bool tree_reserve(struct tree *tree, const struct seam_alloc *alloc, uint32_t nr)
+{
+	while (tree->room - tree->nr + tree->nr_free < nr)
+		if (!grow(tree, alloc))
+			return false;
+	return true;
+}
+
+uint32_t tree_node_new(struct tree *tree)
 {
 	uint32_t id = tree->free_nodes;
 
-	if (id)
+	if (id) {
 		tree->free_nodes = node_at(tree, id)->near[LEFT];
-	else if (tree->nr < tree->room || grow(tree, alloc))
+		tree->nr_free--;
+	} else {
 		id = tree->nr++ * (uint32_t)sizeof(struct node);
-	else
-		return 0;
+	}
 	*node_at(tree, id) = (struct node) { 0 };
 	return id;
+}
+
+uint32_t tree_count(const struct tree *tree)
+{
+	return tree->nr - tree->nr_free - 1; /* none is no area's */
 }
 
 int tree_copy(struct tree *copy, const struct tree *tree, const struct seam_alloc *alloc)
@@ -216,6 +229,7 @@ static void free_node(struct tree *tree, uint32_t id)
 	node_at(tree, id)->start = UINT64_MAX; /* nobody finds it */
 	node_at(tree, id)->near[LEFT] = tree->free_nodes;
 	tree->free_nodes = id;
+	tree->nr_free++;
 }
 
 void tree_unlist(struct tree *tree, uint32_t id)

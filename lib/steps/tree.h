@@ -33,15 +33,19 @@ struct node {
 struct tree {
 	struct node *nodes; /* [0] is none: black, of height and depth 0, without gap */
 	uint32_t nr, room;
-	uint32_t free_nodes;
+	uint32_t free_nodes, nr_free;
 	uint32_t root;
 	bool keep_gaps;
 };
 
 /* Empty. -SEAM_EALLOC */
 int tree_init(struct tree *tree, const struct seam_alloc *alloc, bool keep_gaps);
-/* A node for a new area; 0: no memory. */
-uint32_t tree_node_new(struct tree *tree, const struct seam_alloc *alloc);
+/* Makes sure of room for @nr nodes more. False: no memory. */
+bool tree_reserve(struct tree *tree, const struct seam_alloc *alloc, uint32_t nr);
+/* A node for a new area, for which there is room. */
+uint32_t tree_node_new(struct tree *tree);
+/* The nodes that stand for areas. */
+uint32_t tree_count(const struct tree *tree);
 /* @copy, bitwise the same, gets nodes of its own, or none and -SEAM_EALLOC. */
 int tree_copy(struct tree *copy, const struct tree *tree, const struct seam_alloc *alloc);
 void tree_destroy(struct tree *tree, const struct seam_alloc *alloc);

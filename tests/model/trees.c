@@ -112,7 +112,9 @@ static const char *shake(bool red_black, bool gaps)
 		uint32_t id = ids[slot];
 
 		if (!id) {
-			ids[slot] = id = tree_node_new(&tree, &heap);
+			if (!tree_reserve(&tree, &heap, 1))
+				return "no memory";
+			ids[slot] = id = tree_node_new(&tree);
 			node_at(&tree, id)->start = (slot * 4 + 1) * PAGE;
 			node_at(&tree, id)->end = (slot * 4 + 2 + random_below(3)) * PAGE;
 			link_node(&tree, id);
@@ -147,10 +149,10 @@ static const char *build(void)
 	struct tree tree;
 	const char *wrong;
 
-	if (tree_init(&tree, &heap, false))
+	if (tree_init(&tree, &heap, false) || !tree_reserve(&tree, &heap, 100))
 		return "no memory";
 	for (uint64_t n = 0; n < 100; n++) {
-		uint32_t id = tree_node_new(&tree, &heap);
+		uint32_t id = tree_node_new(&tree);
 
 		node_at(&tree, id)->start = n * 2 * PAGE;
 		node_at(&tree, id)->end = (n * 2 + 1) * PAGE;
