@@ -53,7 +53,7 @@ struct scratch {
 	struct outcome outcome;	 /* each part of a walk over a range */
 	/* the old kernels' */
 	struct neighbours neighbours;	  /* of what joins */
-	struct area old_joined, old_rest; /* what becomes of it, and of the area it was part of */
+	struct area old_joined, old_rest; /* what becomes of it; what a cut leaves of an area */
 	struct old_remap old_remap;
 	struct area fresh;	       /* new memory */
 	struct spot old_unmapped;      /* an area that goes, or part of it */

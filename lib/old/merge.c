@@ -4,16 +4,6 @@
 #include "lib/old/old.h"
 #include "lib/scratch.h"
 
-/* The area under the cursor goes; the cursor moves to the one below it, which is there. */
-static int take_out(struct seam_space *space, struct cursor *cursor)
-{
-	int err = area_remove(space, cursor);
-
-	if (!err)
-		index_prev(&space->index, cursor);
-	return err;
-}
-
 /* The area's start moves, its contents stay where they are. */
 static void move_start(const struct seam_space *space, struct area *area, uint64_t start)
 {
@@ -21,18 +11,15 @@ static void move_start(const struct seam_space *space, struct area *area, uint64
 	area->start = start;
 }
 
-int merge_pair(struct seam_space *space, const struct spot *lower, const struct spot *upper)
+int merge_pair(struct seam_space *space, struct spot *lower, const struct spot *upper)
 {
-	struct area *joined = &scratch_of(space)->old_joined;
-	struct cursor at = upper->cursor;
-	int err = take_out(space, &at);
+	struct exchange *exchange = &scratch_of(space)->exchange;
 
-	if (err)
-		return err;
-	*joined = lower->area;
-	joined->end = upper->area.end;
+	exchange_init(exchange, 2);
+	lower->area.end = upper->area.end;
+	exchange_add(exchange, &lower->area, 0);
 	space->mm.stats.joins++;
-	return area_store(space, &at, joined);
+	return area_exchange(space, &lower->cursor, exchange);
 }
 
 /* @at: for a range in free space, what index_seek finds for its start. */
@@ -60,9 +47,8 @@ static noinline_for_stack int merge_beside(struct seam_space *space, enum join_s
 					   struct neighbours *n, bool *ret_joined)
 {
 	struct area *joined = &scratch_of(space)->old_joined;
-	struct cursor at;
+	struct exchange *exchange = &scratch_of(space)->exchange;
 	bool below, above;
-	int err;
 
 	*ret_joined = false;
 	if (!join_takes(style, area_flags(space, fresh), file_of(space, fresh)))
@@ -83,17 +69,10 @@ static noinline_for_stack int merge_beside(struct seam_space *space, enum join_s
 		joined->start = fresh->start;
 		return area_store(space, &n->above.cursor, joined);
 	}
-	*joined = n->below.area;
-	joined->end = fresh->end;
-	at = n->below.cursor;
-	if (above) {
-		joined->end = n->above.area.end;
-		at = n->above.cursor;
-		err = take_out(space, &at);
-		if (err)
-			return err;
-	}
-	return area_store(space, &at, joined);
+	exchange_init(exchange, 1 + above);
+	joined = exchange_add(exchange, &n->below.area, 0);
+	joined->end = above ? n->above.area.end : fresh->end;
+	return area_exchange(space, &n->below.cursor, exchange);
 }
 
 static noinline_for_stack bool pair_joins(struct seam_space *space, const struct spot *lower,
@@ -126,84 +105,50 @@ int merge_scan(struct seam_space *space, uint64_t start, uint64_t end)
 		err = merge_pair(space, lower, upper);
 		if (err)
 			return err;
-		spot_find(space, lower->area.start, lower);
 	}
 	return 0;
 }
 
 /* The range and what is below (and above) it become one. */
 static noinline_for_stack int merge_into_below(struct seam_space *space, const struct area *range,
-					       const struct spot *within,
-					       const struct neighbours *n, bool above)
+					       const struct spot *within, struct neighbours *n,
+					       bool above)
 {
 	bool whole = within && within->area.end == range->end;
-	struct area *joined = &scratch_of(space)->old_joined;
-	struct area *rest = &scratch_of(space)->old_rest;
-	struct cursor at = n->below.cursor;
-	int err;
+	struct exchange *exchange = &scratch_of(space)->exchange;
+	struct area *joined;
 
-	*joined = n->below.area;
+	exchange_init(exchange, 1u + !!within + above);
+	joined = exchange_add(exchange, &n->below.area, 0);
 	joined->end = above ? n->above.area.end : range->end;
 	if (!joined->anon && within && (whole || rule(space, SEAM_RULE_border_anon)))
 		joined->anon = within->area.anon;
 	if (!joined->anon && above)
 		joined->anon = n->above.area.anon;
-	if (within)
-		at = within->cursor;
-	if (above) {
-		at = n->above.cursor;
-		err = take_out(space, &at);
-		if (err)
-			return err;
-	}
-	if (whole) {
-		err = take_out(space, &at);
-		if (err)
-			return err;
-	} else if (within) {
-		*rest = within->area;
-		move_start(space, rest, range->end);
-		err = area_store(space, &at, rest);
-		if (err)
-			return err;
-		index_prev(&space->index, &at);
-	}
-	return area_store(space, &at, joined);
+	if (within && !whole)
+		move_start(space, exchange_add(exchange, &within->area, 1), range->end);
+	return area_exchange(space, &n->below.cursor, exchange);
 }
 
 /* The range and what is above it become one. */
 static noinline_for_stack int merge_into_above(struct seam_space *space, const struct area *range,
-					       const struct spot *within,
-					       const struct neighbours *n)
+					       const struct spot *within, struct neighbours *n)
 {
 	bool whole = within && within->area.start == range->start;
-	struct area *joined = &scratch_of(space)->old_joined;
-	struct area *rest = &scratch_of(space)->old_rest;
-	struct cursor at = n->above.cursor;
-	int err;
+	struct exchange *exchange = &scratch_of(space)->exchange;
+	struct cursor at = within ? within->cursor : n->above.cursor;
+	struct area *joined;
 
-	*joined = n->above.area;
+	exchange_init(exchange, 1 + !!within);
+	if (within && !whole)
+		exchange_add(exchange, &within->area, 0)->end = range->start;
+	joined = exchange_add(exchange, &n->above.area, !!within);
 	move_start(space, joined, range->start);
 	if (whole && within->area.anon)
 		joined->anon = within->area.anon;
 	if (!joined->anon && within && rule(space, SEAM_RULE_border_anon))
 		joined->anon = within->area.anon;
-	if (within)
-		at = within->cursor;
-	if (whole) {
-		/* what is above moves under the cursor */
-		err = area_remove(space, &at);
-		if (err)
-			return err;
-	} else if (within) {
-		*rest = within->area;
-		rest->end = range->start;
-		err = area_store(space, &at, rest);
-		if (err)
-			return err;
-		index_next(&space->index, &at);
-	}
-	return area_store(space, &at, joined);
+	return area_exchange(space, &at, exchange);
 }
 
 /*
@@ -211,7 +156,7 @@ static noinline_for_stack int merge_into_above(struct seam_space *space, const s
  * part of the area @within.
  */
 static noinline_for_stack int merge_cases(struct seam_space *space, const struct area *range,
-					  const struct spot *within, const struct neighbours *n,
+					  const struct spot *within, struct neighbours *n,
 					  bool *ret_joined)
 {
 	bool below, above;
@@ -266,10 +211,7 @@ static noinline_for_stack int merge_head(struct seam_space *space, const struct 
 					 const struct area *changed, bool *ret_joined)
 {
 	struct spot *below = &scratch_of(space)->neighbours.below;
-	struct area *joined = &scratch_of(space)->old_joined;
-	struct area *rest = &scratch_of(space)->old_rest;
-	struct cursor at;
-	int err;
+	struct exchange *exchange = &scratch_of(space)->exchange;
 
 	*ret_joined = false;
 	if (changed->start != spot->area.start ||
@@ -283,16 +225,10 @@ static noinline_for_stack int merge_head(struct seam_space *space, const struct 
 	if (changed->end == spot->area.end)
 		return merge_pair(space, below, spot);
 	space->mm.stats.joins++;
-	*rest = spot->area;
-	rest->start = changed->end;
-	at = spot->cursor;
-	err = area_store(space, &at, rest);
-	if (err)
-		return err;
-	*joined = below->area;
-	joined->end = changed->end;
-	index_prev(&space->index, &at);
-	return area_store(space, &at, joined);
+	exchange_init(exchange, 2);
+	exchange_add(exchange, &below->area, 0)->end = changed->end;
+	exchange_add(exchange, &spot->area, 1)->start = changed->end;
+	return area_exchange(space, &below->cursor, exchange);
 }
 
 int old_cut(struct seam_space *space, const struct spot *within, uint64_t at)

@@ -130,7 +130,7 @@ int merge_fresh(struct seam_space *space, enum join_style style, bool keep_pgoff
 int merge_scan(struct seam_space *space, uint64_t start, uint64_t end);
 
 /* The touching areas @lower and @upper become one that has the lower's attributes. */
-int merge_pair(struct seam_space *space, const struct spot *lower, const struct spot *upper);
+int merge_pair(struct seam_space *space, struct spot *lower, const struct spot *upper);
 
 /*
  * Other flags for [start, end), which lies in the area @spot: joined with what touches by the style,
