@@ -37,7 +37,7 @@ static bool grow(struct tree *tree, const struct seam_alloc *alloc)
 	return true;
 }
 
-bool tree_reserve(struct tree *tree, const struct seam_alloc *alloc, uint32_t nr)
+bool tree_grow(struct tree *tree, const struct seam_alloc *alloc, uint32_t nr)
 {
 	while (tree->room - tree->nr + tree->nr_free < nr)
 		if (!grow(tree, alloc))

@@ -40,8 +40,15 @@ struct tree {
 
 /* Empty. -SEAM_EALLOC */
 int tree_init(struct tree *tree, const struct seam_alloc *alloc, bool keep_gaps);
+/* tree_reserve, where there is none. */
+bool tree_grow(struct tree *tree, const struct seam_alloc *alloc, uint32_t nr);
+
 /* Makes sure of room for @nr nodes more. False: no memory. */
-bool tree_reserve(struct tree *tree, const struct seam_alloc *alloc, uint32_t nr);
+static inline bool tree_reserve(struct tree *tree, const struct seam_alloc *alloc, uint32_t nr)
+{
+	return tree->room - tree->nr + tree->nr_free >= nr || tree_grow(tree, alloc, nr);
+}
+
 /* A node for a new area, for which there is room. */
 uint32_t tree_node_new(struct tree *tree);
 /* The nodes that stand for areas. */
