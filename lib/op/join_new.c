@@ -5,7 +5,7 @@
 #include "lib/scratch.h"
 #include "lib/steps/steps.h"
 
-static void find_neighbours(const struct seam_space *space, struct join_new *join)
+static void seek_neighbours(const struct seam_space *space, struct join_new *join)
 {
 	const struct index *index = &space->index;
 
@@ -17,6 +17,12 @@ static void find_neighbours(const struct seam_space *space, struct join_new *joi
 		index_load(index, &join->next_at, &join->next);
 	if (join->has_prev)
 		index_load(index, &join->prev_at, &join->prev);
+}
+
+static void find_neighbours(const struct seam_space *space, struct join_new *join)
+{
+	if (!join->beside)
+		seek_neighbours(space, join);
 	join->has_next = join->has_next && join->next.start == join->area.end;
 	join->has_prev = join->has_prev && join->prev.end == join->area.start &&
 			 join->prev.end > join->prev_above;

@@ -24,6 +24,7 @@ struct join_new {
 	bool alone;	     /* nothing is */
 
 	bool sought; /* has_next, next_at: the first area that ends behind the range's start */
+	bool beside; /* has_prev, prev, has_next, next: what will be beside it, touching or not */
 
 	/* what join_new_decide found */
 	bool joins_left, joins_right;
@@ -37,7 +38,7 @@ static inline void join_new_init(struct join_new *join, const struct area *area)
 {
 	join->area = *area;
 	join->left_only = join->right_first = join->extends = join->alone_beside = false;
-	join->alone = join->sought = false;
+	join->alone = join->sought = join->beside = false;
 	join->prev_above = join->apart_from = 0;
 }
 

@@ -297,7 +297,53 @@ static int make_room(struct seam_space *space, struct mapping *map, struct unmap
 		return 0;
 	if (charged)
 		space->mm.committed_pages += old->charged;
-	return unmap_carry_out(space, old);
+	/* else insert() clears the range and fills it in one */
+	old->due = !space->steps;
+	return old->due ? 0 : unmap_carry_out(space, old);
+}
+
+/* What will be beside the new memory when @exchange has cleared its range. */
+static noinline_for_stack void look_beside(const struct seam_space *space, const struct unmap *old,
+					   const struct exchange *exchange, struct join_new *join)
+{
+	const struct index *index = &space->index;
+	struct cursor below = old->at, above = old->at;
+
+	join->beside = true;
+	join->has_prev = old->cuts_head || index_prev(index, &below);
+	if (old->cuts_head)
+		join->prev = exchange->areas[0];
+	else if (join->has_prev)
+		index_load(index, &below, &join->prev);
+	join->has_next = true;
+	for (unsigned int i = 0; i < exchange->nr_old && join->has_next; i++)
+		join->has_next = index_next(index, &above);
+	if (old->cuts_tail)
+		join->next = exchange->areas[exchange->nr - 1];
+	else if (join->has_next)
+		index_load(index, &above, &join->next);
+	join->has_next |= old->cuts_tail;
+}
+
+/* Clears the range and puts in the new memory, as one edit: [head)[area)[tail). */
+static int replace(struct seam_space *space, const struct unmap *old, struct exchange *exchange,
+		   const struct area *area, struct cursor *ret_cursor)
+{
+	unsigned int at = old->cuts_head;
+	int err;
+
+	if (at < exchange->nr) {
+		exchange->areas[at + 1] = exchange->areas[at];
+		exchange->of[at + 1] = exchange->of[at];
+	}
+	exchange->areas[at] = *area;
+	exchange->of[at] = NEW_AREA;
+	exchange->nr++;
+	*ret_cursor = old->at;
+	err = area_exchange(space, ret_cursor, exchange);
+	if (!err && old->cuts_head)
+		index_step(&space->index, ret_cursor);
+	return err;
 }
 
 /* Which neighbours it will join, with the flags that it has now and @ksm_flag. */
@@ -325,6 +371,8 @@ static noinline_for_stack int decide(struct seam_space *space, const struct mapp
 	join->sought = true;
 	join->has_next = old->found;
 	join->next_at = old->at;
+	if (old->due)
+		look_beside(space, old, &scratch_of(space)->exchange, join);
 	join_new_decide(space, join);
 	return 0;
 }
@@ -350,17 +398,50 @@ static int ask_file(struct seam_space *space, struct mapping *map, const struct 
 	return err || map->flags == flags ? err : decide(space, map, old, ksm_flag);
 }
 
-static noinline_for_stack int insert(struct seam_space *space, struct mapping *map,
-				     const struct unmap *old, struct cursor *ret_cursor)
+/* The range is cleared; the new memory joins what is beside it, or comes to lie there alone. */
+static int put_in(struct seam_space *space, struct unmap *old, struct join_new *join,
+		  struct cursor *ret_cursor)
 {
-	const struct join_new *join = &scratch_of(space)->join;
+	struct exchange *exchange = &scratch_of(space)->exchange;
+	bool joins = join->joins_left || join->joins_right;
+	int err;
+
+	if (old->due) {
+		/* what a cut leaves above is there before the new memory is */
+		if (!joins && !old->cuts_middle)
+			return replace(space, old, exchange, &join->area, ret_cursor);
+		err = unmap_finish(space, old, exchange);
+		if (err)
+			return err;
+		join->next_at = join->prev_at = old->at;
+		index_prev(&space->index, &join->prev_at);
+	}
+	return join_new_commit(space, join, ret_cursor);
+}
+
+/* The file has refused: the range is cleared all the same. */
+static int clear_only(struct seam_space *space, struct unmap *old, int err)
+{
+	if (old->due && unmap_finish(space, old, &scratch_of(space)->exchange))
+		return -SEAM_EALLOC;
+	return err;
+}
+
+static noinline_for_stack int insert(struct seam_space *space, struct mapping *map,
+				     struct unmap *old, struct cursor *ret_cursor)
+{
+	struct join_new *join = &scratch_of(space)->join;
 	bool ksm = wants_ksm(space, map);
 	uint64_t ksm_flag = ksm && rule(space, SEAM_RULE_ksm) >= 2 ? SEAM_VM_MERGEABLE : 0;
 	uint64_t flags, before;
-	int err = ask_file(space, map, old, ksm_flag);
+	int err = old->due ? unmap_prepare(space, old, &scratch_of(space)->exchange) : 0;
 
-	if (!err)
-		err = join_new_commit(space, join, ret_cursor);
+	if (err)
+		return err;
+	err = ask_file(space, map, old, ksm_flag);
+	if (err)
+		return clear_only(space, old, err);
+	err = put_in(space, old, join, ret_cursor);
 	if (err || join->joins_left || join->joins_right)
 		return err;
 	before = flags = map->flags | ksm_flag;
@@ -373,7 +454,7 @@ static noinline_for_stack int insert(struct seam_space *space, struct mapping *m
 }
 
 /* When the file refuses, what was to be replaced is gone, and the charge is given back. */
-static int insert_or_give_up(struct seam_space *space, struct mapping *map, const struct unmap *old,
+static int insert_or_give_up(struct seam_space *space, struct mapping *map, struct unmap *old,
 			     struct cursor *ret_cursor)
 {
 	int err = insert(space, map, old, ret_cursor);

@@ -144,9 +144,8 @@ static noinline_for_stack void plan_edges(const struct seam_space *space, const 
 	}
 }
 
-int unmap_carry_out(struct seam_space *space, struct unmap *unmap)
+int unmap_prepare(struct seam_space *space, struct unmap *unmap, struct exchange *ret_exchange)
 {
-	struct exchange *exchange = &scratch_of(space)->exchange;
 	int err;
 
 	steps_forget_last(space);
@@ -154,13 +153,27 @@ int unmap_carry_out(struct seam_space *space, struct unmap *unmap)
 	err = take_whole(space, unmap, MOST_EXCHANGED - 2);
 	if (err)
 		return err;
-	plan_edges(space, unmap, exchange);
-	space->mm.stats.splits += exchange->nr;
-	err = area_exchange(space, &unmap->at, exchange);
+	plan_edges(space, unmap, ret_exchange);
+	space->mm.stats.splits += ret_exchange->nr;
+	return 0;
+}
+
+int unmap_finish(struct seam_space *space, struct unmap *unmap, struct exchange *exchange)
+{
+	int err = area_exchange(space, &unmap->at, exchange);
+
 	if (!err && unmap->cuts_head)
 		index_step(&space->index, &unmap->at);
 	unmap->found = index_on_area(&space->index, &unmap->at);
 	return err;
+}
+
+int unmap_carry_out(struct seam_space *space, struct unmap *unmap)
+{
+	struct exchange *exchange = &scratch_of(space)->exchange;
+	int err = unmap_prepare(space, unmap, exchange);
+
+	return err ? err : unmap_finish(space, unmap, exchange);
 }
 
 int unmap_range(struct seam_space *space, uint64_t start, uint64_t end)

@@ -14,6 +14,7 @@ struct unmap {
 	bool cuts_head;	  /* an area begins before it */
 	bool cuts_tail;	  /* an area ends behind it */
 	bool cuts_middle; /* the same area */
+	bool due;	  /* mmap: it is taken out when it is filled */
 	bool found;	  /* there is an area that ends behind its start ... */
 	struct cursor at; /* ... and this is on it, else past the end */
 };
@@ -31,6 +32,12 @@ int unmap_check(struct seam_space *space, uint64_t start, uint64_t end, struct u
  * behind the range's start.
  */
 int unmap_carry_out(struct seam_space *space, struct unmap *unmap);
+/*
+ * The same in two steps. The first leaves one exchange of areas, to which what fills the range may be
+ * added; to carry it out is the second.
+ */
+int unmap_prepare(struct seam_space *space, struct unmap *unmap, struct exchange *ret_exchange);
+int unmap_finish(struct seam_space *space, struct unmap *unmap, struct exchange *exchange);
 /* Instead: a later test has failed, and the cuts at both edges are left. 0 or -SEAM_EALLOC. */
 int unmap_leave_cuts(struct seam_space *space, struct unmap *unmap);
 /* Checks and takes out. */
