@@ -400,8 +400,9 @@ SEAM_EXPORT int seam_area_find(const struct seam_space *space, uint64_t addr,
 	struct cursor cursor;
 	struct area area;
 
-	if (!area_seek(space, addr, &cursor, &area))
+	if (!index_look_up(&space->index, addr, &cursor))
 		return 0;
+	index_load(&space->index, &cursor, &area);
 	area_show(space, &area, ret_area);
 	return 1;
 }

@@ -72,6 +72,8 @@ static inline uint64_t index_count(const struct index *index)
 
 /* To the first area that ends behind @addr. False, and past the end, when there is none. */
 bool index_seek(const struct index *index, uint64_t addr, struct cursor *ret_cursor);
+/* The same for who changes nothing there. */
+bool index_look_up(const struct index *index, uint64_t addr, struct cursor *ret_cursor);
 /* To the last area. False when empty. */
 bool index_last(const struct index *index, struct cursor *ret_cursor);
 /* One step; false, and the cursor unchanged, at the end. A cursor past the end may step back. */

@@ -33,6 +33,11 @@ bool index_seek(const struct index *index, uint64_t addr, struct cursor *ret_cur
 	return low < index->nr;
 }
 
+bool index_look_up(const struct index *index, uint64_t addr, struct cursor *ret_cursor)
+{
+	return index_seek(index, addr, ret_cursor);
+}
+
 bool index_last(const struct index *index, struct cursor *ret_cursor)
 {
 	ret_cursor->node = NULL;
