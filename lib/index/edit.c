@@ -87,19 +87,37 @@ static noinline_for_stack bool replace_anyhow(struct index *index, struct cursor
 	return true;
 }
 
-static inline_for_constants bool replace(struct index *index, struct cursor *cursor,
-					 unsigned int nr_old, const struct area *areas,
-					 unsigned int nr)
+/* Each written out by itself, with a frame that is gone before the long way is taken. */
+
+static noinline_for_stack bool replace_some(struct index *index, struct cursor *cursor,
+					    unsigned int nr_old, const struct area *areas,
+					    unsigned int nr)
 {
-	return replace_plainly(index, cursor, nr_old, areas, nr) ||
-	       replace_anyhow(index, cursor, nr_old, areas, nr);
+	return replace_plainly(index, cursor, nr_old, areas, nr);
 }
 
-static noinline_for_stack bool replace_within(struct index *index, struct cursor *cursor,
-					      unsigned int nr_old, const struct area *areas,
-					      unsigned int nr)
+static noinline_for_stack bool insert_one(struct index *index, struct cursor *cursor,
+					  const struct area *area)
 {
-	return replace(index, cursor, nr_old, areas, nr);
+	return replace_plainly(index, cursor, 0, area, 1);
+}
+
+static noinline_for_stack bool remove_one(struct index *index, struct cursor *cursor)
+{
+	return replace_plainly(index, cursor, 1, NULL, 0);
+}
+
+static noinline_for_stack bool store_one(struct index *index, struct cursor *cursor,
+					 const struct area *area)
+{
+	return replace_plainly(index, cursor, 1, area, 1);
+}
+
+static inline bool replace_within(struct index *index, struct cursor *cursor, unsigned int nr_old,
+				  const struct area *areas, unsigned int nr)
+{
+	return replace_some(index, cursor, nr_old, areas, nr) ||
+	       replace_anyhow(index, cursor, nr_old, areas, nr);
 }
 
 bool index_replace(struct index *index, struct cursor *cursor, unsigned int nr_old,
@@ -148,15 +166,9 @@ static int ensure_insert(struct index *index, const struct area *area)
 	return block_ensure(index, POOL_INNER, index->height + 2);
 }
 
-static noinline_for_stack bool insert_within(struct index *index, struct cursor *cursor,
-					     const struct area *area)
-{
-	return replace(index, cursor, 0, area, 1);
-}
-
 int index_insert(struct index *index, struct cursor *cursor, const struct area *area)
 {
-	if (insert_within(index, cursor, area))
+	if (insert_one(index, cursor, area) || replace_anyhow(index, cursor, 0, area, 1))
 		return 0;
 	if (ensure_insert(index, area))
 		return -SEAM_EALLOC;
@@ -173,18 +185,15 @@ int index_insert(struct index *index, struct cursor *cursor, const struct area *
 	return 0;
 }
 
-static noinline_for_stack void remove_within(struct index *index, struct cursor *cursor)
-{
-	replace(index, cursor, 1, NULL, 0); /* always a matter of this leaf: others stay */
-}
-
 void index_remove(struct index *index, struct cursor *cursor)
 {
 	struct leaf *leaf = cursor->node, *prev = leaf->prev, *next = leaf->next;
 
 	if (leaf->node.nr > 1) {
 		prefetch_neighbours(cursor);
-		remove_within(index, cursor);
+		/* always a matter of this leaf: others stay */
+		if (!remove_one(index, cursor))
+			replace_anyhow(index, cursor, 1, NULL, 0);
 		leaf_settle(index, cursor);
 		return;
 	}
@@ -205,17 +214,11 @@ static noinline_for_stack int store_far(struct index *index, struct cursor *curs
 	return index_insert(index, cursor, area);
 }
 
-static noinline_for_stack bool store_within(struct index *index, struct cursor *cursor,
-					    const struct area *area)
-{
-	return replace(index, cursor, 1, area, 1);
-}
-
 int index_store(struct index *index, struct cursor *cursor, const struct area *area)
 {
 	struct leaf *leaf = cursor->node;
 
-	if (store_within(index, cursor, area))
+	if (store_one(index, cursor, area) || replace_anyhow(index, cursor, 1, area, 1))
 		return 0;
 	if (!leaf_reaches(leaf, area->start >> index->page_shift))
 		return store_far(index, cursor, area);

@@ -298,7 +298,7 @@ static int make_room(struct seam_space *space, struct mapping *map, struct unmap
 	if (charged)
 		space->mm.committed_pages += old->charged;
 	/* else insert() clears the range and fills it in one */
-	old->due = !space->steps;
+	old->due = FOR_SPEED && !space->steps;
 	return old->due ? 0 : unmap_carry_out(space, old);
 }
 

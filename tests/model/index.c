@@ -329,12 +329,14 @@ static const char *try_store(struct index *tree, struct linear *array, const str
 static const char *try_count(const struct index *tree, const struct linear *array, uint64_t lo,
 			     uint64_t hi)
 {
-	struct cursor a[2], b[2];
+	struct cursor a[2], b[2], looked_up;
 
 	if (lo > hi)
 		return NULL;
 	index_seek(tree, lo, &a[0]);
-	index_seek(tree, hi, &a[1]);
+	if (index_seek(tree, hi, &a[1]) != index_look_up(tree, hi, &looked_up) ||
+	    looked_up.node != a[1].node || looked_up.slot != a[1].slot)
+		return "a lookup";
 	linear_seek(array, lo, &b[0]);
 	linear_seek(array, hi, &b[1]);
 	if (index_between(tree, &a[0], &a[1]) != b[1].slot - b[0].slot)

@@ -5,6 +5,7 @@
 #define index_destroy linear_destroy
 #define index_count linear_count
 #define index_seek linear_seek
+#define index_look_up linear_look_up
 #define index_last linear_last
 #define index_next linear_next
 #define index_prev linear_prev
