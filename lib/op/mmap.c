@@ -267,6 +267,12 @@ static bool wants_ksm(const struct seam_space *space, const struct mapping *map)
 	return WITH_KERNELS && space->flags & SEAM_SPACE_MERGE_ANY && ksm_takes(map->flags);
 }
 
+/* insert() clears the range and fills it in one; a small build does one after the other. */
+static bool is_due(const struct unmap *old)
+{
+	return FOR_SPEED && old->due;
+}
+
 /* Makes room, and takes what the new memory is charged (6.18 mm/vma.c __mmap_prepare). */
 static int make_room(struct seam_space *space, struct mapping *map, struct unmap *old)
 {
@@ -297,9 +303,9 @@ static int make_room(struct seam_space *space, struct mapping *map, struct unmap
 		return 0;
 	if (charged)
 		space->mm.committed_pages += old->charged;
-	/* else insert() clears the range and fills it in one */
-	old->due = FOR_SPEED && !space->steps;
-	return old->due ? 0 : unmap_carry_out(space, old);
+	/* steps are told of what is cleared before the new memory looks for its place */
+	old->due = !space->steps;
+	return is_due(old) ? 0 : unmap_carry_out(space, old);
 }
 
 /* What will be beside the new memory when @exchange has cleared its range. */
@@ -371,7 +377,7 @@ static noinline_for_stack int decide(struct seam_space *space, const struct mapp
 	join->sought = true;
 	join->has_next = old->found;
 	join->next_at = old->at;
-	if (old->due)
+	if (is_due(old))
 		look_beside(space, old, &scratch_of(space)->exchange, join);
 	join_new_decide(space, join);
 	return 0;
@@ -385,13 +391,13 @@ static int ask_file(struct seam_space *space, struct mapping *map, const struct 
 		    uint64_t ksm_flag)
 {
 	const struct join_new *join = &scratch_of(space)->join;
-	bool first = file_is_asked_first(space, map);
+	bool first = WITH_KERNELS && file_is_asked_first(space, map);
 	uint64_t flags;
 	int err = first ? file_map(space, map) : file_refuses(map);
 
 	if (!err)
 		err = decide(space, map, old, ksm_flag);
-	if (err || first || join->joins_left || join->joins_right)
+	if (!WITH_KERNELS || err || first || join->joins_left || join->joins_right)
 		return err;
 	flags = map->flags;
 	err = file_map(space, map);
@@ -406,7 +412,7 @@ static int put_in(struct seam_space *space, struct unmap *old, struct join_new *
 	bool joins = join->joins_left || join->joins_right;
 	int err;
 
-	if (old->due) {
+	if (is_due(old)) {
 		/* what a cut leaves above is there before the new memory is */
 		if (!joins && !old->cuts_middle)
 			return replace(space, old, exchange, &join->area, ret_cursor);
@@ -422,7 +428,7 @@ static int put_in(struct seam_space *space, struct unmap *old, struct join_new *
 /* The file has refused: the range is cleared all the same. */
 static int clear_only(struct seam_space *space, struct unmap *old, int err)
 {
-	if (old->due && unmap_finish(space, old, &scratch_of(space)->exchange))
+	if (is_due(old) && unmap_finish(space, old, &scratch_of(space)->exchange))
 		return -SEAM_EALLOC;
 	return err;
 }
@@ -434,7 +440,7 @@ static noinline_for_stack int insert(struct seam_space *space, struct mapping *m
 	bool ksm = wants_ksm(space, map);
 	uint64_t ksm_flag = ksm && rule(space, SEAM_RULE_ksm) >= 2 ? SEAM_VM_MERGEABLE : 0;
 	uint64_t flags, before;
-	int err = old->due ? unmap_prepare(space, old, &scratch_of(space)->exchange) : 0;
+	int err = is_due(old) ? unmap_prepare(space, old, &scratch_of(space)->exchange) : 0;
 
 	if (err)
 		return err;
