@@ -20,15 +20,43 @@ static bool allows_within(const struct world *world, uint64_t addr, uint64_t len
 	return len >> 47 || allows(world, addr, len);
 }
 
+/* Of huge pages whole ones are taken, whatever was said (6.18 ksys_mmap_pgoff, vrm_set_new_addr). */
+static uint64_t in_huge_pages(uint64_t len)
+{
+	return len >> 47 ? len : (len + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+}
+
+static uint64_t mapped_len(const uint64_t *args)
+{
+	return args[3] & SEAM_MAP_HUGETLB ? in_huge_pages(args[1]) : args[1];
+}
+
+static bool is_of_huge_pages(const struct world *world, uint64_t addr)
+{
+	struct seam_area area;
+
+	return seam_area_find(world->space, addr, &area) && area.start <= addr &&
+	       area.flags & SEAM_VM_HUGETLB;
+}
+
+static bool may_move(const struct world *world, const uint64_t *args)
+{
+	bool huge = is_of_huge_pages(world, args[0]);
+	uint64_t old_len = huge ? in_huge_pages(args[1]) : args[1];
+	uint64_t new_len = huge ? in_huge_pages(args[2]) : args[2];
+
+	return allows_within(world, args[0], old_len) && allows_within(world, args[0], new_len) &&
+	       (!(args[3] & SEAM_MREMAP_FIXED) || allows_within(world, args[4], new_len));
+}
+
 bool admit_harmless(const struct world *world, const struct op *op, const uint64_t *args)
 {
 	switch (op->call) {
 	case TRACE_CALL_mmap:
-		return !(args[3] & SEAM_MAP_FIXED) || allows_within(world, args[0], args[1]);
+		return !(args[3] & SEAM_MAP_FIXED) ||
+		       allows_within(world, args[0], mapped_len(args));
 	case TRACE_CALL_mremap:
-		return allows_within(world, args[0], args[1]) &&
-		       allows_within(world, args[0], args[2]) &&
-		       (!(args[3] & SEAM_MREMAP_FIXED) || allows_within(world, args[4], args[2]));
+		return may_move(world, args);
 	case TRACE_CALL_brk:
 		return !args[0] || args[0] < world->heap_start || args[0] >= world->heap_floor;
 	case TRACE_CALL_prctl:
