@@ -145,6 +145,15 @@ int area_insert(struct seam_space *space, const struct area *area, struct cursor
 	return err;
 }
 
+int area_pass(struct seam_space *space, const struct area *area)
+{
+	if (!steps_reserve(space, 1))
+		return out_of_memory(space);
+	if (space->steps)
+		steps_area_passed(space, area);
+	return 0;
+}
+
 int area_remove(struct seam_space *space, struct cursor *cursor)
 {
 	struct area *area;

@@ -17,6 +17,9 @@ int area_remove(struct seam_space *space, struct cursor *cursor);
 /* The area under the cursor, which stays on it, becomes *area; see index_store. */
 int area_store(struct seam_space *space, struct cursor *cursor, const struct area *area);
 
+/* The kernel puts an area in and takes it out again, since it joins: only steps are told. */
+int area_pass(struct seam_space *space, const struct area *area);
+
 #define MOST_EXCHANGED 3
 #define NEW_AREA (-1)
 

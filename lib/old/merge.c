@@ -175,6 +175,36 @@ static noinline_for_stack int merge_cases(struct seam_space *space, const struct
 	return 0;
 }
 
+/*
+ * 2.2: put in, and merge_segments then goes over it. Where it joins what is below, which stays, it
+ * comes and goes in the kernel's tree alone.
+ */
+static noinline_for_stack int merge_by_scan(struct seam_space *space, const struct area *fresh,
+					    struct neighbours *n, bool *ret_joined)
+{
+	struct exchange *exchange = &scratch_of(space)->exchange;
+	struct area *joined = &scratch_of(space)->old_joined;
+	bool above;
+	int err;
+
+	if (!n->has_below || !join_check(space, &n->below.area, fresh, NEIGHBOUR_LEFT))
+		return 0;
+	*ret_joined = true;
+	err = area_pass(space, fresh);
+	if (err)
+		return err;
+	*joined = n->below.area;
+	joined->end = fresh->end;
+	above = n->has_above && join_check(space, joined, &n->above.area, NEIGHBOUR_LEFT);
+	space->mm.stats.join_tries += 1 + n->has_above;
+	space->mm.stats.joins += 1 + above;
+	exchange_init(exchange, 1 + above);
+	if (above)
+		joined->end = n->above.area.end;
+	exchange_add(exchange, joined, 0);
+	return area_exchange(space, &n->below.cursor, exchange);
+}
+
 int merge_fresh(struct seam_space *space, enum join_style style, bool keep_pgoff,
 		const struct area *fresh, const struct cursor *at)
 {
@@ -193,7 +223,9 @@ int merge_fresh(struct seam_space *space, enum join_style style, bool keep_pgoff
 	find_neighbours(space, fresh, NULL, at, n);
 	if (style == JOIN_CASES)
 		err = merge_cases(space, fresh, NULL, n, &joined);
-	else if (style != JOIN_SCAN)
+	else if (style == JOIN_SCAN)
+		err = merge_by_scan(space, fresh, n, &joined);
+	else
 		err = merge_beside(space, style, keep_pgoff, fresh, n, &joined);
 	if (err || joined)
 		return err;

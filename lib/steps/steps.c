@@ -194,6 +194,41 @@ void steps_area_removed(struct seam_space *space, const struct area *area)
 		rb_remove(tree, id);
 }
 
+/*
+ * Nodes compared on the way down the tree to where @addr is; with @stop the walk ends at the area that
+ * holds it. @found: the area that holds @addr or is the next above it; 0 none. Free memory lies below
+ * the deeper one of the two areas beside it.
+ */
+static uint64_t tree_steps(const struct tree *tree, uint64_t addr, bool stop, uint32_t found)
+{
+	const struct node *above = node_at(tree, found), *below = node_at(tree, above->near[LEFT]);
+
+	if (stop && found && above->start <= addr)
+		return above->depth;
+	return above->depth > below->depth ? above->depth : below->depth;
+}
+
+static uint64_t walk_steps(const struct steps *steps, uint64_t addr, bool stop, uint32_t found)
+{
+	uint32_t passed;
+
+	if (steps->by_tree)
+		return tree_steps(&steps->tree, addr, stop, found);
+	return list_steps(steps, addr, &passed);
+}
+
+void steps_area_passed(struct seam_space *space, const struct area *area)
+{
+	struct steps *steps = space->steps;
+
+	steps_area_inserted(space, area);
+	if (keeps_tree(space))
+		steps->count.insert +=
+			walk_steps(steps, area->start, kind_of(space) != TREE_AVL, steps->last);
+	steps_drop_cache(space);
+	steps_area_removed(space, area);
+}
+
 void steps_area_stored(struct seam_space *space, const struct area *before,
 		       const struct area *after)
 {
@@ -217,29 +252,6 @@ static uint64_t maple_levels(const struct seam_space *space)
 	for (entries /= MAPLE_LEAF; entries; entries /= MAPLE_BRANCH)
 		levels++;
 	return levels;
-}
-
-/*
- * Nodes compared on the way down the tree to where @addr is; with @stop the walk ends at the area that
- * holds it. @found: the area that holds @addr or is the next above it; 0 none. Free memory lies below
- * the deeper one of the two areas beside it.
- */
-static uint64_t tree_steps(const struct tree *tree, uint64_t addr, bool stop, uint32_t found)
-{
-	const struct node *above = node_at(tree, found), *below = node_at(tree, above->near[LEFT]);
-
-	if (stop && found && above->start <= addr)
-		return above->depth;
-	return above->depth > below->depth ? above->depth : below->depth;
-}
-
-static uint64_t walk_steps(const struct steps *steps, uint64_t addr, bool stop, uint32_t found)
-{
-	uint32_t passed;
-
-	if (steps->by_tree)
-		return tree_steps(&steps->tree, addr, stop, found);
-	return list_steps(steps, addr, &passed);
 }
 
 void steps_count_find(const struct seam_space *space, uint64_t addr, const struct cursor *at)

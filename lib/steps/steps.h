@@ -31,6 +31,8 @@ int steps_copy(struct seam_space *copy, const struct seam_space *from);
 bool steps_reserve_room(struct seam_space *space, uint32_t nr);
 void steps_area_inserted(struct seam_space *space, const struct area *area);
 void steps_area_removed(struct seam_space *space, const struct area *area);
+/* Put in, looked for, and taken out again, since it joins what is below it (2.2 do_mmap). */
+void steps_area_passed(struct seam_space *space, const struct area *area);
 void steps_area_stored(struct seam_space *space, const struct area *before,
 		       const struct area *after);
 
