@@ -52,8 +52,8 @@ struct scratch {
 	struct area flagged;	 /* ... and this area */
 	struct outcome outcome;	 /* each part of a walk over a range */
 	/* the old kernels' */
-	struct neighbours neighbours;	  /* of what joins */
-	struct area old_joined, old_rest; /* what becomes of it; what a cut leaves of an area */
+	struct neighbours neighbours; /* of what joins */
+	struct area old_joined;	      /* what becomes of it */
 	struct old_remap old_remap;
 	struct area fresh;	       /* new memory */
 	struct spot old_unmapped;      /* an area that goes, or part of it */

@@ -273,8 +273,9 @@ int old_cut(struct seam_space *space, const struct spot *within, uint64_t at)
 	return area_split(space, &cursor, at);
 }
 
-static noinline_for_stack int cut_and_set(struct seam_space *space, const struct spot *within,
-					  uint64_t start, uint64_t end, uint64_t flags)
+/* Up to the area limit, which refuses the second cut or both. -SEAM_ENOMEM */
+static noinline_for_stack int cut_singly(struct seam_space *space, const struct spot *within,
+					 uint64_t start, uint64_t end)
 {
 	struct spot *spot = &scratch_of(space)->old_cut;
 	int err;
@@ -286,13 +287,32 @@ static noinline_for_stack int cut_and_set(struct seam_space *space, const struct
 			return err;
 		spot_find(space, start, spot);
 	}
-	if (end < spot->area.end) {
-		err = old_cut(space, spot, end);
-		if (err)
-			return err;
-		spot_find(space, start, spot);
+	return end < spot->area.end ? old_cut(space, spot, end) : 0;
+}
+
+/* A part of the area changes: [lower)[changed)[upper) */
+static noinline_for_stack int cut_and_set(struct seam_space *space, const struct spot *within,
+					  const struct area *changed)
+{
+	struct exchange *exchange = &scratch_of(space)->exchange;
+	bool lower = changed->start > within->area.start, upper = changed->end < within->area.end;
+	struct cursor at = within->cursor;
+	struct area *rest;
+
+	if (lower + upper && rule(space, SEAM_RULE_cut_limit) &&
+	    index_count(&space->index) + lower + upper > space->limit[SEAM_LIMIT_AREAS])
+		return cut_singly(space, within, changed->start, changed->end);
+	exchange_init(exchange, 1);
+	if (lower)
+		exchange_add(exchange, &within->area, 0)->end = changed->start;
+	exchange_add(exchange, changed, lower ? NEW_AREA : 0);
+	if (upper) {
+		rest = exchange_add(exchange, &within->area, NEW_AREA);
+		rest->pgoff = area_offset_at(space, &within->area, changed->end);
+		rest->start = changed->end;
 	}
-	return area_set_flags(space, &spot->cursor, flags);
+	space->mm.stats.splits += lower + upper;
+	return area_exchange(space, &at, exchange);
 }
 
 static noinline_for_stack uint64_t end_of_area_at(const struct seam_space *space, uint64_t addr)
@@ -328,7 +348,7 @@ int merge_changed(struct seam_space *space, enum join_style style, const struct 
 		err = merge_head(space, spot, changed, &joined);
 	}
 	if (!err && !joined)
-		err = cut_and_set(space, spot, start, end, flags);
+		err = cut_and_set(space, spot, changed);
 	if (!err)
 		*ret_end = end_of_area_at(space, start);
 	return err;

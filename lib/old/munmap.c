@@ -34,31 +34,30 @@ static noinline_for_stack int check_cuts(struct seam_space *space, const struct 
 }
 
 /*
- * Takes [start, end) out of the area @spot, which it overlaps. The cursor goes on to what is above
- * the range.
+ * Takes [start, end) out of the area @spot, which it overlaps:
+ *	[head  (start	end)  tail)  ->  [head)		[tail)
+ * The cursor goes on to what is above the range.
  */
 static noinline_for_stack int cut_out(struct seam_space *space, struct spot *spot, uint64_t start,
 				      uint64_t end)
 {
-	struct area *rest = &scratch_of(space)->old_rest;
+	struct exchange *exchange = &scratch_of(space)->exchange;
+	const struct area *area = &spot->area;
+	bool head = area->start<start, tail = area->end> end;
+	struct area *upper;
 	int err;
 
-	*rest = spot->area;
-	if (rest->start >= start && rest->end <= end)
-		return area_remove(space, &spot->cursor);
-	if (rest->start < start && rest->end > end) {
-		err = area_split(space, &spot->cursor, end);
-		if (err)
-			return err;
+	exchange_init(exchange, 1);
+	if (head)
+		exchange_add(exchange, area, 0)->end = start;
+	if (tail) {
+		upper = exchange_add(exchange, area, head ? NEW_AREA : 0);
+		upper->pgoff = area_offset_at(space, area, end);
+		upper->start = end;
 	}
-	if (rest->start >= start) {
-		rest->pgoff = area_offset_at(space, rest, end);
-		rest->start = end;
-		return area_store(space, &spot->cursor, rest);
-	}
-	rest->end = start;
-	err = area_store(space, &spot->cursor, rest);
-	if (!err)
+	space->mm.stats.splits += head && tail;
+	err = area_exchange(space, &spot->cursor, exchange);
+	if (!err && head)
 		index_step(&space->index, &spot->cursor);
 	return err;
 }
