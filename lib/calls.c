@@ -144,6 +144,11 @@ SEAM_EXPORT int seam_space_remap_file_pages(struct seam_space *space, uint64_t a
 	CALL(space, remap_file_pages, addr, len, prot, pgoff, flags);
 }
 
+SEAM_EXPORT int seam_space_set_bound(struct seam_space *space, enum seam_bound bound, uint64_t addr)
+{
+	CALL(space, set_bound, bound, addr);
+}
+
 static int set_memory_merge(struct seam_space *space, int on)
 {
 	CALL(space, memory_merge, on);

@@ -33,6 +33,7 @@ struct seam_calls {
 			       uint32_t uffd);
 	int (*remap_file_pages)(struct seam_space *space, uint64_t addr, uint64_t len,
 				uint32_t prot, uint64_t pgoff, uint32_t flags);
+	int (*set_bound)(struct seam_space *space, enum seam_bound bound, uint64_t addr);
 	int (*memory_merge)(struct seam_space *space, int on);
 	int (*set_name)(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t name);
 	int (*set_tag)(struct seam_space *space, uint64_t addr, uint64_t len, uint64_t tag);

@@ -281,6 +281,17 @@ static void decode_uffd(pid_t tid, struct rec_call *call)
 	call->arg[4] = words[2];
 }
 
+/* prctl(PR_SET_MM, PR_SET_MM_MAP, start_brk, brk): of struct prctl_mm_map */
+static void decode_mm_map(pid_t tid, struct rec_call *call)
+{
+	struct prctl_mm_map map;
+
+	if (rec_peek(tid, call->arg[2], &map, sizeof(map)))
+		return; /* it will fail with EFAULT */
+	call->arg[2] = map.start_brk;
+	call->arg[3] = map.brk;
+}
+
 /* The node mask is told by its first word. */
 static void decode_nodes(pid_t tid, struct rec_call *call, unsigned int arg)
 {
@@ -321,6 +332,8 @@ static void decode_call(pid_t tid, struct rec_call *call)
 	case TRACE_CALL_prctl:
 		if (call->arg[0] == PR_SET_SECCOMP)
 			call->kind = call->arg[1] == SECCOMP_MODE_STRICT ? REC_STRICT : REC_NONE;
+		else if (call->arg[0] == PR_SET_MM && call->arg[1] == PR_SET_MM_MAP)
+			decode_mm_map(tid, call);
 		break;
 	case TRACE_CALL_mbind:
 		decode_nodes(tid, call, 3);

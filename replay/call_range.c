@@ -153,6 +153,33 @@ static void call_set_vma(struct call *call)
 		call_pass(call);
 }
 
+#define PR_SET_MM 35
+#define PR_SET_MM_MAP 14
+
+/*
+ * Where data and heap are said to be. A recorder has read of PR_SET_MM_MAP what the first and the last
+ * bound of the heap are: arg[2], arg[3].
+ */
+static void call_set_mm(struct call *call)
+{
+	const uint64_t *arg = call->arg;
+	int err = 0;
+
+	if (call->known && !call->worked)
+		err = (int)call->event->result;
+	else if (arg[1] == PR_SET_MM_MAP)
+		seam_space_set_brk(call->space, arg[2], arg[3]);
+	else if (arg[1] < SEAM_BOUND_START_DATA || arg[1] > SEAM_BOUND_BRK || arg[1] == 5)
+		return call_pass(call);
+	else if (arg[3] || arg[4])
+		err = -SEAM_EINVAL;
+	else
+		err = call_check(
+			call, seam_space_set_bound(call->space, (enum seam_bound)arg[1], arg[2]));
+	call->mm->heap_known |= !err;
+	call_finish(call, err);
+}
+
 /* What a process changes of its own nature. Whether it may is for the kernel to say. */
 static void call_set_nature(struct call *call)
 {
@@ -170,6 +197,9 @@ void call_prctl(struct call *call)
 	switch (call->arg[0]) {
 	case PR_SET_VMA:
 		call_set_vma(call);
+		break;
+	case PR_SET_MM:
+		call_set_mm(call);
 		break;
 	case PR_SET_MDWE:
 	case PR_SET_MEMORY_MERGE:

@@ -34,7 +34,8 @@
 	X(remap_file_pages, 5)                                                                     \
 	X(shmat, 4) /* shmid addr flags len (0: not told) */                                       \
 	X(shmdt, 1)                                                                                \
-	X(prctl, 5)	 /* PR_SET_VMA: arg[4] is a number of the name, text the name */           \
+	/* PR_SET_VMA: arg[4] is a number of the name, text the name; PR_SET_MM_MAP: see replay */ \
+	X(prctl, 5)                                                                                \
 	X(uffd_ioctl, 5) /* fd request start len mode */                                           \
 	X(prlimit, 3)	 /* resource soft hard: a limit of this space changed */                   \
 	X(personality, 1)                                                                          \

@@ -49,6 +49,18 @@ static bool may_move(const struct world *world, const uint64_t *args)
 	       (!(args[3] & SEAM_MREMAP_FIXED) || allows_within(world, args[4], new_len));
 }
 
+/* What lies between the new break and the old one goes; where there is something none grows. */
+static bool allows_break(const struct world *world, uint64_t addr)
+{
+	uint64_t brk = seam_space_get_brk(world->space), old = (brk + PAGE - 1) & ~(PAGE - 1);
+	uint64_t new = (addr + PAGE - 1) & ~(PAGE - 1);
+
+	if (!addr || addr >= brk || new == old ||
+	    (world->heap_known && addr < seam_space_get_start_brk(world->space)))
+		return true;
+	return world_allows(world, new, old - new);
+}
+
 bool admit_harmless(const struct world *world, const struct op *op, const uint64_t *args)
 {
 	switch (op->call) {
@@ -58,9 +70,9 @@ bool admit_harmless(const struct world *world, const struct op *op, const uint64
 	case TRACE_CALL_mremap:
 		return may_move(world, args);
 	case TRACE_CALL_brk:
-		return !args[0] || args[0] < world->heap_start || args[0] >= world->heap_floor;
+		return allows_break(world, args[0]);
 	case TRACE_CALL_prctl:
-		return args[0] == PR_SET_MEMORY_MERGE || allows_within(world, args[2], args[3]);
+		return args[0] != PR_SET_VMA || allows_within(world, args[2], args[3]);
 	case TRACE_CALL_uffd_ioctl:
 		return allows_within(world, args[2], args[3]);
 	case TRACE_CALL_shmat:

@@ -71,8 +71,7 @@ static void draw_rare(struct generator *gen, const struct world *world)
 	}
 	if (world->has_uffd)
 		w[TRACE_CALL_uffd_ioctl] = weight(gen, 4, 8);
-	if (world->has_names || world->has_merge)
-		w[TRACE_CALL_prctl] = weight(gen, world->has_names ? 4 : 1, 12);
+	w[TRACE_CALL_prctl] = weight(gen, world->has_names ? 4 : 2, 12);
 	w[TRACE_CALL_pkey_mprotect] = weight(gen, 4, world->model_files.pkeys ? 12 : 3);
 	if (gen->is.shared)
 		w[TRACE_CALL_remap_file_pages] = weight(gen, 6, 20);

@@ -5,6 +5,7 @@
 
 #include <seam/ops.h>
 
+#include "probe/uapi.h"
 #include "verify/admit.h"
 #include "verify/chance.h"
 #include "verify/rare.h"
@@ -87,7 +88,7 @@ static void hole_behind(struct generator *gen, const struct world *world,
 
 static const struct region *pick_region(struct generator *gen)
 {
-	if (gen->heap.ref && chance(gen, 30))
+	if (gen->heap.len && chance(gen, 30))
 		return &gen->heap;
 	if (gen->nr_regions == 1 || chance(gen, 40))
 		return &gen->region[0];
@@ -232,7 +233,7 @@ static void make_mremap(struct generator *gen, const struct world *world, struct
 static void make_brk(struct generator *gen, struct op *op)
 {
 	/* the first one asks; later ones count from what it gave */
-	if (!gen->heap.ref)
+	if (!gen->heap.len)
 		return;
 	set_addr(op, 0, &gen->heap, gen->heap.base + below(gen, gen->heap.len / 256) * 256);
 	if (chance(gen, 80))
@@ -392,6 +393,8 @@ void generate_learn(struct generator *gen, const struct world *world, uint32_t n
 		return;
 	if (op->call == TRACE_CALL_brk && !args[0])
 		gen->heap = (struct region) { number, addr, 24 * PAGE };
+	else if (op->call == TRACE_CALL_prctl && args[0] == PR_SET_MM && args[1] == PR_SET_MM_BRK)
+		gen->heap = (struct region) { 0, (args[2] & ~(PAGE - 1)) - 4 * PAGE, 24 * PAGE };
 	else if (op->call == TRACE_CALL_mmap && !(args[3] & SEAM_MAP_FIXED) && addr != args[0])
 		add_region(gen, &(struct region) { number, addr, args[1] + 4 * PAGE });
 	else if (op->call == TRACE_CALL_mremap && !(args[3] & SEAM_MREMAP_FIXED) && addr != args[0])

@@ -173,10 +173,22 @@ static uint32_t policy_value(uint64_t mode, uint64_t nodes)
 	return mode ? (uint32_t)(mode << 16 | (nodes & 0xffff)) : 0;
 }
 
-static int64_t set_process(struct seam_space *space, const uint64_t *a)
+/* Who may do it no space knows: a refusal for lack of rights is taken from the kernel. */
+static int64_t set_bound(struct seam_space *space, const uint64_t *a, const struct outcome *real)
+{
+	if (a[3] || a[4])
+		return -SEAM_EINVAL;
+	if (real->result == -SEAM_EPERM)
+		return -SEAM_EPERM;
+	return seam_space_set_bound(space, (enum seam_bound)a[1], a[2]);
+}
+
+static int64_t set_process(struct seam_space *space, const uint64_t *a, const struct outcome *real)
 {
 	if (a[0] == PR_SET_VMA && a[1] == PR_SET_VMA_ANON_NAME)
 		return seam_space_set_name(space, a[2], a[3], (uint32_t)a[4]);
+	if (a[0] == PR_SET_MM)
+		return set_bound(space, a, real);
 	if (a[0] == PR_SET_MEMORY_MERGE && !a[2] && !a[3] && !a[4])
 		return seam_space_set_memory_merge(space, a[1] != 0);
 	return -SEAM_EINVAL;
@@ -314,7 +326,7 @@ static int64_t result_of(struct seam_space *space, struct model_files *files, un
 		return seam_space_remap_file_pages(space, a[0], a[1], (uint32_t)a[2], a[3],
 						   (uint32_t)a[4]);
 	case TRACE_CALL_prctl:
-		return set_process(space, a);
+		return set_process(space, a, real);
 	case TRACE_CALL_uffd_ioctl:
 		return uffd_call(space, a);
 	case TRACE_CALL_shmat:

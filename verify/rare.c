@@ -77,6 +77,19 @@ static void make_name(struct generator *gen, const struct span *span, struct op 
 	op->arg[4] = below(gen, 3);
 }
 
+/* Where the heap begins or ends; now and then of the data, or with an argument too many. */
+static void make_bound(struct generator *gen, const struct span *span, struct op *op)
+{
+	*op = (struct op) { .call = op->call, .arg = { PR_SET_MM, PR_SET_MM_START_BRK } };
+	if (chance(gen, 60))
+		op->arg[1] = PR_SET_MM_BRK;
+	else if (chance(gen, 15))
+		op->arg[1] = chance(gen, 50) ? PR_SET_MM_START_DATA : PR_SET_MM_END_DATA;
+	set_addr(op, 2, span->region, span->start);
+	op->arg[2] += chance(gen, 20) ? below(gen, PAGE) : 0;
+	op->arg[3] = chance(gen, 3);
+}
+
 static void make_prctl(struct generator *gen, const struct world *world, const struct span *span,
 		       struct op *op)
 {
@@ -84,7 +97,11 @@ static void make_prctl(struct generator *gen, const struct world *world, const s
 		make_name(gen, span, op);
 		return;
 	}
-	*op = (struct op) { .call = op->call, .arg = { PR_SET_MEMORY_MERGE, chance(gen, 50) } };
+	if (chance(gen, 60))
+		make_bound(gen, span, op);
+	else
+		*op = (struct op) { .call = op->call,
+				    .arg = { PR_SET_MEMORY_MERGE, chance(gen, 50) } };
 }
 
 static void make_shmat(struct generator *gen, const struct world *world, const struct span *span,

@@ -6,12 +6,14 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
 #include <unistd.h>
 
+#include "probe/procfs.h"
 #include "probe/uapi.h"
 
 #define PAGE_SIZE 4096
@@ -119,6 +121,50 @@ static int64_t set_rlimit(uint64_t which, uint64_t value)
 	return setrlimit(resources[which], &limit) ? -errno : 0;
 }
 
+/* The fields of /proc/self/stat from @first on, the one behind the name being 3. False: unreadable. */
+static bool read_stat(int first, int nr, uint64_t *ret_fields)
+{
+	char text[2048], *at;
+
+	if (procfs_read(text, sizeof(text), "/proc/self/stat") <= 0)
+		return false;
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < first; field++)
+		at = strchr(at + 1, ' ');
+	for (int i = 0; at && i < nr; i++, at = strchr(at + 1, ' '))
+		ret_fields[i] = strtoull(at + 1, NULL, 10);
+	return at;
+}
+
+/* All bounds as they are, but for one: that needs no rights. */
+static int64_t set_all_bounds(uint64_t bound, uint64_t addr)
+{
+	struct prctl_mm_map map = { .exe_fd = (uint32_t)-1 };
+	uint64_t code[3], rest[7];
+
+	if (!read_stat(26, 3, code) || !read_stat(45, 7, rest))
+		return -EPERM;
+	map.start_code = code[0];
+	map.end_code = code[1];
+	map.start_stack = code[2];
+	map.start_data = bound == PR_SET_MM_START_DATA ? addr : rest[0];
+	map.end_data = bound == PR_SET_MM_END_DATA ? addr : rest[1];
+	map.start_brk = bound == PR_SET_MM_START_BRK ? addr : rest[2];
+	map.brk = bound == PR_SET_MM_BRK ? addr : (uint64_t)syscall(SYS_brk, 0);
+	map.arg_start = rest[3];
+	map.arg_end = rest[4];
+	map.env_start = rest[5];
+	map.env_end = rest[6];
+	return prctl(PR_SET_MM, PR_SET_MM_MAP, &map, sizeof(map), 0) ? -errno : 0;
+}
+
+static int64_t set_bound(const uint64_t *a)
+{
+	if (!prctl(PR_SET_MM, a[1], a[2], a[3], a[4]))
+		return 0;
+	return errno == EPERM ? set_all_bounds(a[1], a[2]) : -errno;
+}
+
 /* What a script's processes may have. */
 static int64_t set_process(const uint64_t *a)
 {
@@ -130,6 +176,8 @@ static int64_t set_process(const uint64_t *a)
 			       ? -errno
 			       : 0;
 	}
+	if (a[0] == PR_SET_MM)
+		return set_bound(a);
 	return prctl((int)a[0], a[1], a[2], a[3], a[4]) ? -errno : 0;
 }
 

@@ -209,14 +209,16 @@ static int read_kept(struct world *world)
 	return r;
 }
 
-/* A page below and a page above every run of areas. */
+/* A page below and a page above every run of areas, but where the heap is to grow: its fence is there. */
 static int fence_in(struct world *world)
 {
+	uint64_t brk = (uint64_t)sbrk(0);
 	int err = read_kept(world);
 
 	for (unsigned int i = 0; !err && i < world->nr_kept; i++) {
 		err = fence(world->kept[i].start - PAGE_SIZE);
-		if (!err && world->kept[i].end < world->host->options.user_end)
+		if (!err && world->kept[i].end != brk &&
+		    world->kept[i].end < world->host->options.user_end)
 			err = fence(world->kept[i].end);
 	}
 	return err ? err : read_kept(world);
@@ -234,7 +236,6 @@ static int fence_heap(struct world *world)
 		 MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	if (p == MAP_FAILED)
 		return -errno;
-	world->heap_floor = end + 2 * PAGE_SIZE;
 	return 0;
 }
 
@@ -349,8 +350,11 @@ static int make_space(struct world *world, const struct seam_policy *policy)
 	return seam_space_create(&options, &world->space);
 }
 
-/* Where brk counts from is in /proc/self/stat only, for those who may trace; 0 there otherwise. */
-static uint64_t start_of_heap(void)
+/*
+ * Where data and heap begin is in /proc/self/stat only, for those who may trace; 0 there otherwise.
+ * @field: start_data is 45, end_data 46, start_brk 47; the one behind the name is 3.
+ */
+static uint64_t bound_from_stat(int field)
 {
 	char text[2048], *p;
 	uint64_t value = 0;
@@ -358,12 +362,20 @@ static uint64_t start_of_heap(void)
 	if (procfs_read(text, sizeof(text), "/proc/self/stat") <= 0)
 		return 0;
 	p = strrchr(text, ')');
-	/* start_brk is field 47; the one behind the name is 3 */
-	for (int field = 2; p && field < 47; field++)
+	for (int at = 2; p && at < field; at++)
 		p = strchr(p + 1, ' ');
 	for (p = p ? p + 1 : NULL; p && *p >= '0' && *p <= '9'; p++)
 		value = value * 10 + (uint64_t)(*p - '0');
 	return value;
+}
+
+static void take_bounds(struct world *world)
+{
+	uint64_t start_brk = bound_from_stat(47);
+
+	seam_space_set_code(world->space, 0, bound_from_stat(45), bound_from_stat(46));
+	seam_space_set_brk(world->space, start_brk, (uint64_t)sbrk(0));
+	world->heap_known = start_brk;
 }
 
 /* Which of the calls that a kernel or a sandbox may not have are there. */
@@ -415,8 +427,7 @@ int world_begin(struct world *world, const struct host *host, const struct seam_
 		err = adopt_all(world);
 	if (err)
 		return err;
-	world->heap_start = start_of_heap();
-	seam_space_set_brk(world->space, world->heap_start, (uint64_t)sbrk(0));
+	take_bounds(world);
 	return 0;
 }
 

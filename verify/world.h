@@ -57,8 +57,7 @@ struct world {
 	struct model_files model_files;
 	struct range kept[MAX_KEPT]; /* what no call may name, in address order */
 	unsigned int nr_kept;
-	uint64_t heap_start; /* no brk from here on, which would take seam's own; 0: not known */
-	uint64_t heap_floor; /* up to here */
+	bool heap_known; /* where it begins */
 	bool has_names, has_merge, has_uffd, has_mbind,
 		has_shm; /* calls that are there and allowed */
 	char *text;	 /* for look */

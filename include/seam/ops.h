@@ -282,6 +282,22 @@ int seam_space_set_name(struct seam_space *space, uint64_t addr, uint64_t len, u
 int seam_space_remap_file_pages(struct seam_space *space, uint64_t addr, uint64_t len,
 				uint32_t prot, uint64_t pgoff, uint32_t flags);
 
+/* Where the kernel takes a program's parts to be; numbered as PR_SET_MM_*. */
+enum seam_bound {
+	SEAM_BOUND_START_DATA = 3,
+	SEAM_BOUND_END_DATA = 4,
+	SEAM_BOUND_START_BRK = 6,
+	SEAM_BOUND_BRK = 7,
+};
+/*
+ * Moves one of them (PR_SET_MM): no area changes, but brk works from there. Whether the caller has
+ * CAP_SYS_RESOURCE is his to know. O(1).
+ *  -SEAM_EINVAL  no such bound, beyond user space or below mmap_min_addr, an end below its start, or
+ *		  more than RLIMIT_DATA allows
+ * Source: 6.18 kernel/sys.c prctl_set_mm, validate_prctl_map_addr.
+ */
+int seam_space_set_bound(struct seam_space *space, enum seam_bound bound, uint64_t addr);
+
 /*
  * Same-page merging for all memory that can be merged, there and to come (@on), or for none
  * (PR_SET_MEMORY_MERGE): areas are marked, none is joined. O(areas).

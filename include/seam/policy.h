@@ -56,7 +56,8 @@ extern "C" {
 	X(dontunmap_locked, "what DONTUNMAP copies is counted as locked (6.16-)")                  \
 	/* calls */                                                                                \
 	X(clear_first, "MAP_FIXED has cleared the range when it cannot be charged (-6.11)")        \
-	X(brk_own, "the heap joins only what is its own, above its start (6.1-)")                  \
+	X(brk_own, "the heap joins only what is its own, above its start, and shrinks only where " \
+		   "something is (6.1-)")                                                          \
 	X(stack_nh, "MAP_STACK sets VM_NOHUGEPAGE (6.7-)")                                         \
 	X(thp_align, "aligned to huge pages: 1 large files (5.18-6.6), 2 and large "               \
 		     "anonymous mappings (6.7-6.11), 3 and these only if a multiple (6.12-)")      \

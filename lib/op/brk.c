@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "lib/op/fault.h"
 #include "lib/op/join_new.h"
+#include "lib/op/ksm.h"
 #include "lib/op/limits.h"
 #include "lib/op/op.h"
 #include "lib/op/placement.h"
@@ -12,15 +13,6 @@
 #define HEAP_FLAGS                                                                                 \
 	(SEAM_VM_READ | SEAM_VM_WRITE | SEAM_VM_MAYREAD | SEAM_VM_MAYWRITE | SEAM_VM_MAYEXEC |     \
 	 SEAM_VM_ACCOUNT)
-
-/* Heap and data together (include/linux/mm.h check_data_rlimit). */
-static bool exceeds_data(const struct seam_space *space, uint64_t brk)
-{
-	uint64_t limit = space->limit[SEAM_LIMIT_DATA];
-
-	return limit != SEAM_NO_LIMIT &&
-	       brk - space->mm.start_brk + space->mm.end_data - space->mm.start_data > limit;
-}
 
 /*
  *	[heap	old)	 [new   | a page free | next)
@@ -42,6 +34,7 @@ static bool has_room(const struct seam_space *space, uint64_t old, uint64_t new)
 static int grow(struct seam_space *space, uint64_t old, uint64_t new)
 {
 	struct attr attr = { .flags = HEAP_FLAGS | space->mm.def_flags };
+	uint64_t ksm_after;
 	uint64_t pages = pages_of(space, new - old);
 	struct join_new *join = &scratch_of(space)->join;
 	struct cursor cursor;
@@ -59,6 +52,8 @@ static int grow(struct seam_space *space, uint64_t old, uint64_t new)
 	err = commit_charge(space, pages);
 	if (err)
 		return err;
+	ksm_after = ksm_flag_after(space, attr.flags);
+	attr.flags |= ksm_flag_before(space, attr.flags);
 	join_new_init(join, &(struct area) {
 				    .start = old,
 				    .end = new,
@@ -72,15 +67,17 @@ static int grow(struct seam_space *space, uint64_t old, uint64_t new)
 	join->prev_above = rule(space, SEAM_RULE_brk_own) ? space->mm.start_brk : 0;
 	join_new_decide(space, join);
 	err = join_new_commit(space, join, &cursor);
+	if (!err && ksm_after && !join->joins_left)
+		err = area_set_flags(space, &cursor, attr.flags | ksm_after);
 	if (!err && space->mm.def_flags & SEAM_VM_LOCKED)
 		err = fault_populate_all(space, old, new);
 	return err;
 }
 
-/* What lies between the breaks, if anything does: there must be something to take away. */
+/* What lies between the breaks; from 6.1 on there must be something to take away. */
 static int shrink(struct seam_space *space, uint64_t new, uint64_t old)
 {
-	if (place_is_free(space, new, old))
+	if (rule(space, SEAM_RULE_brk_own) && place_is_free(space, new, old))
 		return -SEAM_EINVAL;
 	return unmap_range(space, new, old);
 }
@@ -91,7 +88,7 @@ int linux_brk(struct seam_space *space, uint64_t addr, uint64_t *ret_brk)
 	uint64_t old = page_up(space, mm->brk), new = page_up(space, addr);
 	int err = 0;
 
-	if (addr >= mm->start_brk && !exceeds_data(space, addr)) {
+	if (addr >= mm->start_brk && limit_data_holds(space, mm, addr)) {
 		/* a break on the last page is rounded up to 0, and still no way down */
 		if (new != old)
 			err = addr > mm->brk ? grow(space, old, new) : shrink(space, new, old);

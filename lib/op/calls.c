@@ -18,6 +18,7 @@ const struct seam_calls calls_linux = {
 	.munlockall = linux_munlockall,
 	.munmap = linux_munmap,
 	.remap_file_pages = linux_remap_file_pages,
+	.set_bound = linux_set_bound,
 	.set_name = linux_set_name,
 	.set_tag = linux_set_tag,
 	.stack = linux_stack,

@@ -32,6 +32,14 @@ bool limit_may_expand(const struct seam_space *space, uint64_t flags, uint64_t p
 	return (flags & data_bits) != SEAM_VM_WRITE || data_fits(space, pages);
 }
 
+bool limit_data_holds(const struct seam_space *space, const struct mm *mm, uint64_t brk)
+{
+	uint64_t limit = space->limit[SEAM_LIMIT_DATA];
+
+	return limit == SEAM_NO_LIMIT ||
+	       brk - mm->start_brk + mm->end_data - mm->start_data <= limit;
+}
+
 bool limit_may_lock(const struct seam_space *space)
 {
 	return space->limit[SEAM_LIMIT_MEMLOCK] || space->may & SEAM_MAY_IPC_LOCK;

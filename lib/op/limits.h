@@ -16,6 +16,9 @@ bool limit_areas_reached(const struct seam_space *space, unsigned int more);
 /* RLIMIT_AS, and RLIMIT_DATA for private writable memory (6.18 mm/vma.c may_expand_vm). */
 bool limit_may_expand(const struct seam_space *space, uint64_t flags, uint64_t pages);
 
+/* Heap and data together, were the break at @brk (6.18 include/linux/mm.h check_data_rlimit). */
+bool limit_data_holds(const struct seam_space *space, const struct mm *mm, uint64_t brk);
+
 /* Locking is not forbidden altogether (6.18 mm/mlock.c can_do_mlock). */
 bool limit_may_lock(const struct seam_space *space);
 /* The pages that the kernel counts as locked. */

@@ -261,12 +261,6 @@ static void apply_file(struct seam_space *space, struct mapping *map)
 	}
 }
 
-/* mm/ksm.c ksm_compatible, of a process that asked for it */
-static bool wants_ksm(const struct seam_space *space, const struct mapping *map)
-{
-	return WITH_KERNELS && space->flags & SEAM_SPACE_MERGE_ANY && ksm_takes(map->flags);
-}
-
 /* insert() clears the range and fills it in one; a small build does one after the other. */
 static bool is_due(const struct unmap *old)
 {
@@ -437,8 +431,7 @@ static noinline_for_stack int insert(struct seam_space *space, struct mapping *m
 				     struct unmap *old, struct cursor *ret_cursor)
 {
 	struct join_new *join = &scratch_of(space)->join;
-	bool ksm = wants_ksm(space, map);
-	uint64_t ksm_flag = ksm && rule(space, SEAM_RULE_ksm) >= 2 ? SEAM_VM_MERGEABLE : 0;
+	uint64_t ksm_flag = ksm_flag_before(space, map->flags);
 	uint64_t flags, before;
 	int err = is_due(old) ? unmap_prepare(space, old, &scratch_of(space)->exchange) : 0;
 
@@ -451,8 +444,7 @@ static noinline_for_stack int insert(struct seam_space *space, struct mapping *m
 	if (err || join->joins_left || join->joins_right)
 		return err;
 	before = flags = map->flags | ksm_flag;
-	if (ksm && rule(space, SEAM_RULE_ksm) == 1)
-		flags |= SEAM_VM_MERGEABLE;
+	flags |= ksm_flag_after(space, map->flags);
 	/* what cannot be locked loses the flag that mlockall gives, after the joining */
 	if (WITH_KERNELS && map->flags & (SEAM_VM_DROPPABLE | SEAM_VM_HUGETLB))
 		flags &= ~LOCK_BITS;

@@ -24,6 +24,7 @@ int linux_munlockall(struct seam_space *space);
 int linux_munmap(struct seam_space *space, uint64_t addr, uint64_t len);
 int linux_remap_file_pages(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t prot,
 			   uint64_t pgoff, uint32_t flags);
+int linux_set_bound(struct seam_space *space, enum seam_bound bound, uint64_t addr);
 int linux_set_name(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t name);
 int linux_set_tag(struct seam_space *space, uint64_t addr, uint64_t len, uint64_t tag);
 int linux_stack(struct seam_space *space, uint64_t start, uint64_t len);

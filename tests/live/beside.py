@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..
 from tap import done, is_root, ok, skip  # noqa: E402
 
 SEAM, BESIDE, SUBJECT = map(os.path.realpath, sys.argv[1:4])
+CORPUS = os.path.join(os.path.dirname(os.path.realpath(__file__)), '../verify/rules.corpus')
 SUBJECT32 = os.path.realpath(sys.argv[4]) if len(sys.argv) > 4 else None
 SKIPPED = 77
 UNDETERMINED = 0.02  # of the calls checked, at most
@@ -50,7 +51,7 @@ def follows(what, *program, changes=None, before=()):
 
 CHANGES = {'grows': {'stack growth'}, 'uffd': {'a userfaultfd that was closed'},
            'uring': {'io_uring (IORING_OP_MADVISE)'}, 'advised': {'process_madvise'}}
-ROLES = ['fill', 'given-back', 'uring', 'uffd', 'grows', 'locks', 'nature', 'segments', 'advised', 'guards', 'sealed',
+ROLES = ['fill', 'given-back', 'emptied', 'uring', 'uffd', 'grows', 'locks', 'nature', 'segments', 'advised', 'guards', 'sealed',
          'droppable', 'files', 'racing', 'waits']
 for role in ROLES:
     follows(role, BESIDE, role, changes=CHANGES.get(role))
@@ -66,7 +67,7 @@ elif not shutil.which('setpriv'):
 elif subprocess.run([*WITHOUT_RIGHTS, BESIDE, 'locks'], capture_output=True).returncode:
     skip('without rights', 'the build folder is closed to others')
 else:
-    for role in ('fill', 'given-back', 'uring', 'grows', 'files'):
+    for role in ('fill', 'given-back', 'emptied', 'uring', 'grows', 'files'):
         follows(f'{role}, without rights', BESIDE, role, before=WITHOUT_RIGHTS)
 for role in ('threads', 'spawns', 'clone-vm', 'fork', 'exec-from-thread', 'leader-exits', 'stack', 'stacks', 'limit'):
     follows(role, SUBJECT, role)
@@ -77,6 +78,8 @@ else:
 
 # the program goes as it would alone
 follows('random calls', SEAM, 'verify', '--random', '1500')
+# each rule by itself, among them what a file refuses when the range is clear already
+follows('the corpus of rules', SEAM, 'verify', CORPUS)
 # refused by the limit, the mapping leaves memory cut where it was to begin
 script = os.path.join(scratch, 'huge.ops')
 with open(script, 'w') as f:

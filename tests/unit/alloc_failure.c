@@ -215,6 +215,11 @@ static int call_memory_merge(struct seam_space *space)
 	return seam_space_set_memory_merge(space, 1);
 }
 
+static int call_set_bound(struct seam_space *space)
+{
+	return seam_space_set_bound(space, SEAM_BOUND_BRK, AT(200000));
+}
+
 static int call_munlockall(struct seam_space *space)
 {
 	return seam_space_munlockall(space);
@@ -308,6 +313,7 @@ static const struct {
 	{ "set_tag", MEMBER(set_tag), call_set_tag },
 	{ "remap_file_pages", MEMBER(remap_file_pages), call_remap_file_pages },
 	{ "memory_merge", MEMBER(memory_merge), call_memory_merge },
+	{ "set_bound", MEMBER(set_bound), call_set_bound, .frugal = true },
 	{ "fork", MEMBER(fork), call_fork },
 	{ "adopt", 0, call_adopt },
 	{ "forget", 0, call_forget },

@@ -96,8 +96,55 @@ static void under_a_stack(void)
 	seam_space_destroy(space);
 }
 
+/* PR_SET_MM: no area comes of it, and brk works from there. */
+static void moved(void)
+{
+	static const struct {
+		enum seam_bound bound;
+		uint64_t page;
+		int result;
+	} steps[] = {
+		{ SEAM_BOUND_BRK, 20, 0 },
+		{ SEAM_BOUND_START_BRK, 21, -SEAM_EINVAL },
+		{ SEAM_BOUND_START_BRK, 20, 0 },
+		{ SEAM_BOUND_BRK, 19, -SEAM_EINVAL },
+		{ SEAM_BOUND_START_DATA, 3, -SEAM_EINVAL },
+		{ SEAM_BOUND_END_DATA, 4, 0 },
+		{ SEAM_BOUND_START_DATA, 3, 0 },
+		{ (enum seam_bound)5, 3, -SEAM_EINVAL },
+	};
+	struct seam_space *space = space_of("linux-6.18");
+	uint64_t brk;
+
+	for (unsigned int i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		ok(seam_space_set_bound(space, steps[i].bound, AT(steps[i].page)) ==
+			   steps[i].result,
+		   "bound %d at page %d", steps[i].bound, (int)steps[i].page);
+	ok(seam_space_set_bound(space, SEAM_BOUND_BRK, 0x1000) == -SEAM_EINVAL &&
+		   seam_space_set_bound(space, SEAM_BOUND_BRK, UINT64_C(1) << 47) == -SEAM_EINVAL,
+	   "below all memory, beyond it");
+	ok(!seam_space_areas(space), "no area came of it");
+	ok(!seam_space_brk(space, AT(22), &brk) && brk == AT(22), "brk works from there");
+	holds(space, 0, "20-22rw", "a heap");
+	seam_space_set_limit(space, SEAM_LIMIT_DATA, 4 * PAGE);
+	ok(seam_space_set_bound(space, SEAM_BOUND_BRK, AT(24)) == -SEAM_EINVAL &&
+		   !seam_space_set_bound(space, SEAM_BOUND_BRK, AT(23)),
+	   "RLIMIT_DATA counts data and heap");
+	seam_space_destroy(space);
+
+	/* nothing is there to be taken away */
+	for (int i = 0; i < 2; i++) {
+		space = space_of(i ? "linux-6.1" : "linux-5.10");
+		seam_space_set_brk(space, AT(20), AT(24));
+		ok(!seam_space_brk(space, AT(22), &brk) && brk == (i ? AT(24) : AT(22)),
+		   "a break falls through nothing up to 5.14 (%d)", i);
+		seam_space_destroy(space);
+	}
+}
+
 int main(void)
 {
+	moved();
 	moves();
 	last_page("linux-6.18.44");
 	last_page("linux-2.6.24");
