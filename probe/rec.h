@@ -48,6 +48,16 @@ struct rec_ranges {
 	size_t nr, room;
 };
 
+/* rec_foresee.c: what tells where a new mapping will lie. */
+struct rec_foresight {
+	bool is_off;		  /* not in this space any more */
+	bool is_known;		  /* .mapped is all of its ground */
+	struct rec_ranges mapped; /* touching areas are one range */
+	uint64_t top;		  /* where no address is asked for, they lie below */
+	uint64_t brk;		  /* 0: not known */
+	unsigned int nr_right[3]; /* guesses in a row, by enum mapping_size */
+};
+
 struct rec_space {
 	uint32_t number;
 	unsigned int nr_users; /* tasks */
@@ -68,7 +78,8 @@ struct rec_space {
 	struct rec_ranges files;		 /* mapped from descriptions that are held */
 	struct rec_ranges touched;		 /* in areas that are known to be faulted */
 	struct rec_ranges unknown;		 /* areas whose anon_vmas could not be read */
-	bool in_doubt;				 /* the last call was about such */
+	struct rec_foresight foresight;
+	bool in_doubt; /* the last call was about such */
 	unsigned int nr_doubts;
 };
 
@@ -96,6 +107,13 @@ enum rec_kind {
 	REC_STRICT, /* seccomp without a filter, which there is no way to from one with */
 };
 
+/* What shows at the task's next stop that a call has worked: [start, end) was not so at its entry. */
+struct rec_foreseen {
+	uint64_t start, end;
+	bool is_mapped; /* else it is free */
+	int64_t result; /* that is so then */
+};
+
 struct rec_call {
 	enum rec_kind kind;
 	uint8_t call;
@@ -106,8 +124,11 @@ struct rec_call {
 	uint64_t result_at;   /* where i386 puts the address of shmat; else 0 */
 	uint64_t entry_ns;
 	uint32_t file, stack;
-	bool has_file;	       /* of an mmap; file may still be 0 */
-	bool exit_unseen;      /* does not stop at its exit */
+	bool has_file;	   /* of an mmap; file may still be 0 */
+	bool exit_unseen;  /* does not stop at its exit */
+	bool is_disturbed; /* the map was changed by something else meanwhile */
+	uint64_t exit_ns;  /* of such a one, as the kernel has reported it; 0: it did not */
+	struct rec_foreseen foreseen;
 	bool not_made;	       /* the task was killed at its entry */
 	struct rec_held *held; /* the description that an mmap maps */
 };
@@ -231,7 +252,7 @@ int rec_install_filter(void);
 
 /* What the stopped call is. False: nothing for us. */
 bool rec_decode(pid_t tid, const struct ptrace_syscall_info *info, struct rec_call *ret_call);
-/* Stop only when argument .arg, masked, is one of the values. */
+/* Stop only when argument .arg, masked, is one of the values; without values, when it is not NULL. */
 struct rec_condition {
 	uint8_t arg, nr_values;
 	uint32_t mask;
@@ -259,6 +280,8 @@ extern const size_t rec_nr_abis;
  * made. False: not to be had.
  */
 bool rec_result_of_dying(pid_t tid, const struct rec_call *call, int64_t *ret_result);
+/* The task at its end has come back from the call. False also where that is not to be had. */
+bool rec_is_back(pid_t tid, const struct rec_call *call);
 /* Takes CLONE_UNTRACED out of the call at its entry, so that the child is traced. */
 void rec_hide_untraced(struct rec *rec, struct rec_task *task, const struct rec_call *call);
 /* Puts it back in @tid, @parent itself or its child. */
@@ -372,6 +395,10 @@ bool rec_can_ask(void);
 void rec_ask_before(struct rec *rec, const struct rec_task *task, struct rec_call *call);
 /* Is nothing mapped in [start, end)? */
 bool rec_is_free(const struct rec_task *task, uint64_t start, uint64_t end);
+/* The same; if so, the neighbours of what will be mapped there are asked for. */
+bool rec_ask_room(struct rec *rec, const struct rec_task *task, uint64_t start, uint64_t end);
+/* Nobody but the task changes its map until its next stop, and nobody wants to see its calls' exits. */
+bool rec_is_alone(const struct rec *rec, const struct rec_task *task);
 /* The neighbours of what the call has made, before the call is written. */
 void rec_ask_after(struct rec *rec, const struct rec_task *task, const struct rec_call *call,
 		   int64_t result);
@@ -384,6 +411,24 @@ void rec_ask_all(struct rec *rec, const struct rec_task *parent, const struct re
 /* After the call was written: @ranges, of memory of some kind, go with what was moved or removed. */
 void rec_move_ranges(struct rec *rec, struct rec_ranges *ranges, const struct rec_call *call,
 		     int64_t result);
+
+/* ---- rec_foresee.c ---- */
+
+/* At the entry of a call: .foreseen, and .exit_unseen where its outcome will be found without its exit. */
+void rec_foresee(struct rec *rec, const struct rec_task *task, struct rec_call *call);
+/* Has the pending call, whose exit was not seen, worked as foreseen? */
+bool rec_is_proved(const struct rec_task *task);
+/* Its result at the task's next stop. False: not to be had. */
+bool rec_find_outcome(struct rec *rec, const struct rec_task *task, int64_t *ret_result);
+/* The ground that is mapped: by a look at the whole map, and by each call after that. */
+void rec_foresight_begin(struct rec *rec, struct rec_space *space, const struct seam_area *areas,
+			 size_t nr);
+void rec_foresight_after(struct rec *rec, struct rec_space *space, const struct rec_call *call,
+			 int64_t result);
+/* A call has changed it in a way that is not known. */
+void rec_foresight_forget(struct rec *rec, struct rec_space *space);
+/* A child begins with what was learnt of its parent. */
+void rec_foresight_copy(struct rec_space *child, const struct rec_space *parent);
 
 /* ---- rec_stack.c ---- */
 

@@ -287,6 +287,7 @@ int rec_look(struct rec *rec, const struct rec_task *task, enum rec_look look,
 	task->space->calls_since_truth = 0;
 	task->space->truth_ns = clock_ns();
 	task->space->truth_cost_ns = task->space->truth_ns - start_ns;
+	rec_foresight_begin(rec, task->space, areas->list, areas->nr);
 	if (areas->nr > rec->result->areas_peak)
 		rec->result->areas_peak = areas->nr;
 	return 0;
@@ -455,6 +456,7 @@ void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_bo
 		rec_ranges_copy(&task->space->touched, &parent->space->touched);
 		rec_ranges_copy(&task->space->unknown, &parent->space->unknown);
 		task->space->has_sealed = parent->space->has_sealed;
+		rec_foresight_copy(task->space, parent->space);
 		rec_write_growth(rec, parent, parent->space, rec->areas->stack);
 	}
 	set_stack(rec->areas, task->space);

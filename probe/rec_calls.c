@@ -63,6 +63,7 @@ static void set_caller(struct rec *rec, struct rec_task *task)
 		call->stack = rec_stack(rec, task);
 	rec_before_unmap(task, call);
 	rec_ask_before(rec, task, call);
+	rec_foresee(rec, task, call);
 	rec_tell_entry(rec, task, call);
 	call->entry_ns = clock_ns();
 	call->not_made = !rec_resume(rec, task, 0);
@@ -211,6 +212,13 @@ void rec_call_entered(struct rec *rec, struct rec_task *task,
 
 /* ---- what a finished call leaves in the trace ---- */
 
+static uint64_t duration_ns(const struct rec_call *call)
+{
+	if (call->exit_unseen)
+		return call->exit_ns ? call->exit_ns - call->entry_ns : 0;
+	return clock_ns() - call->entry_ns;
+}
+
 static void write_call(struct rec *rec, struct rec_task *task, const struct rec_call *call,
 		       int64_t result)
 {
@@ -221,7 +229,7 @@ static void write_call(struct rec *rec, struct rec_task *task, const struct rec_
 		.stack = call->stack,
 		.file = call->file,
 		.time_ns = call->entry_ns - rec->began_ns,
-		.duration_ns = call->exit_unseen ? 0 : clock_ns() - call->entry_ns,
+		.duration_ns = duration_ns(call),
 		.result = result,
 	};
 
@@ -378,10 +386,12 @@ static void finish_call(struct rec *rec, struct rec_task *task, int64_t result)
 	look_for_hole(task, &task->pending, result);
 	rec_number_file(rec, task, &task->pending, result);
 	tell_segment(rec, task, &task->pending, result);
-	rec_ask_after(rec, task, &task->pending, result);
+	if (!task->pending.exit_unseen)
+		rec_ask_after(rec, task, &task->pending, result);
 	write_result(rec, task, &task->pending, result);
 	rec_after_call(rec, task, &task->pending, result);
 	rec_move_ranges(rec, &space->touched, &task->pending, result);
+	rec_foresight_after(rec, space, &task->pending, result);
 	rec_doubt(rec, space, &task->pending, result);
 	rec_stack_after(space, &task->pending, result);
 	end_call(task);
@@ -407,6 +417,7 @@ static void abandon(struct rec *rec, struct rec_task *task)
 	struct rec_space *space = task->space;
 
 	rec_after_call(rec, task, &task->pending, -1);
+	rec_foresight_forget(rec, space);
 	end_call(task);
 	start_next(rec, space);
 }
@@ -428,19 +439,19 @@ void rec_call_gone(struct rec *rec, struct rec_task *task)
 	abandon(rec, task);
 }
 
-static bool was_unmapped(const struct rec_task *task)
-{
-	const struct rec_call *call = &task->pending;
-
-	return call->exit_unseen && rec_is_free(task, call->arg[0], call->arg[0] + call->arg[1]);
-}
-
 void rec_call_passed(struct rec *rec, struct rec_task *task)
 {
+	bool is_disturbed;
+	int64_t result;
+
 	if (!task->in_call || !task->pending.exit_unseen)
 		return;
-	if (was_unmapped(task)) {
-		finish_call(rec, task, 0);
+	rec_take_reports(rec);
+	is_disturbed = task->pending.is_disturbed;
+	if (rec_find_outcome(rec, task, &result)) {
+		finish_call(rec, task, result);
+		if (is_disturbed)
+			rec_write_change(rec, task, NULL);
 		return;
 	}
 	/* the kernel had no memory for it, perhaps: why is not known */
@@ -450,16 +461,21 @@ void rec_call_passed(struct rec *rec, struct rec_task *task)
 
 void rec_call_died(struct rec *rec, struct rec_task *task)
 {
+	bool had_result = false;
 	int64_t result;
 
-	if (!task->in_call)
-		rec_call_gone(rec, task);
-	else if (was_unmapped(task))
-		finish_call(rec, task, 0);
-	else if (!rec_result_of_dying(task->tid, &task->pending, &result))
-		rec_call_gone(rec, task);
-	else if (result == -ENOSYS)
-		abandon(rec, task); /* killed where it stood at its entry */
-	else
+	if (task->in_call && rec_result_of_dying(task->tid, &task->pending, &result)) {
+		if (result == -ENOSYS) {
+			abandon(rec, task); /* killed where it stood at its entry */
+			return;
+		}
+		had_result = true;
+	} else if (task->in_call &&
+		   (rec_is_back(task->tid, &task->pending) || rec_is_proved(task))) {
+		had_result = rec_find_outcome(rec, task, &result);
+	}
+	if (had_result)
 		finish_call(rec, task, result);
+	else
+		rec_call_gone(rec, task);
 }

@@ -46,6 +46,9 @@ static const struct rec_condition clone_rule = {
 	0, 3, CLONE_VM | CLONE_UNTRACED, { 0, CLONE_UNTRACED, CLONE_VM | CLONE_UNTRACED }
 };
 
+/* prlimit64: a new limit, not a question */
+static const struct rec_condition prlimit_rule = { .arg = 2 };
+
 /* Numbers that all architectures share since 424, which headers of today may not have. */
 #define RECENT_NUMBERS                                                                             \
 	KIND(435, CLONE3), CALL(440, process_madvise), KIND(450, OPAQUE), /* home node */          \
@@ -71,7 +74,7 @@ static const struct rec_condition ipc_rule = { 0, 2, 0xffff, { 21, 22 } };
 		CALL_IF(158 | (bit), arch_prctl, arch_prctl_rule), KIND(160 | (bit), SETRLIMIT),   \
 		KIND(207 | (bit), OPAQUE), /* io_destroy */                                        \
 		CALL(216 | (bit), remap_file_pages), CALL(237 | (bit), mbind),                     \
-		CALL(238 | (bit), set_mempolicy), KIND(302 | (bit), PRLIMIT),                      \
+		CALL(238 | (bit), set_mempolicy), KIND_IF(302 | (bit), PRLIMIT, prlimit_rule),     \
 		KIND_IF(317 | (bit), STRICT, seccomp_rule), CALL(325 | (bit), mlock2),             \
 		CALL(329 | (bit), pkey_mprotect), KIND(435 | (bit), CLONE3),                       \
 		CALL(440 | (bit), process_madvise),                                                \
@@ -117,7 +120,7 @@ static const struct rec_number i386_numbers[] = {
 	CALL(257, remap_file_pages),
 	CALL(274, mbind),
 	CALL(276, set_mempolicy),
-	KIND(340, PRLIMIT),
+	KIND_IF(340, PRLIMIT, prlimit_rule),
 	KIND_IF(354, STRICT, seccomp_rule),
 	KIND(358, EXEC),
 	CALL(376, mlock2),
@@ -176,7 +179,7 @@ static const struct rec_number generic_numbers[] = {
 	CALL(__NR_remap_file_pages, remap_file_pages),
 	CALL(__NR_mbind, mbind),
 	CALL(__NR_set_mempolicy, set_mempolicy),
-	KIND(__NR_prlimit64, PRLIMIT),
+	KIND_IF(__NR_prlimit64, PRLIMIT, prlimit_rule),
 	KIND(__NR_execveat, EXEC),
 	CALL(__NR_mlock2, mlock2),
 	CALL(__NR_pkey_mprotect, pkey_mprotect),
@@ -196,6 +199,8 @@ static bool condition_holds(const struct rec_condition *condition, const uint64_
 
 	if (!condition)
 		return true;
+	if (!condition->nr_values)
+		return args[condition->arg];
 	value = (uint32_t)args[condition->arg] & condition->mask;
 	for (unsigned int i = 0; i < condition->nr_values; i++)
 		if (value == condition->values[i])

@@ -43,6 +43,20 @@ static size_t low_word_of_arg(unsigned int arg)
 	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? offset + 4 : offset;
 }
 
+/* Both halves of the argument are asked. */
+static void add_pointer(struct program *program, uint32_t nr, unsigned int arg)
+{
+	size_t either = offsetof(struct seccomp_data, args) + arg * sizeof(uint64_t);
+
+	add(program, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 6);
+	load(program, either);
+	add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
+	load(program, either + sizeof(uint32_t));
+	add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+	give(program, SECCOMP_RET_ALLOW);
+	give(program, SECCOMP_RET_TRACE);
+}
+
 /* The number stands in the accumulator. What does not match goes on behind. */
 static void add_number(struct program *program, const struct rec_number *number)
 {
@@ -52,6 +66,10 @@ static void add_number(struct program *program, const struct rec_number *number)
 	if (!condition) {
 		add(program, BPF_JMP | BPF_JEQ | BPF_K, number->nr, 0, 1);
 		give(program, SECCOMP_RET_TRACE);
+		return;
+	}
+	if (!nr) {
+		add_pointer(program, number->nr, condition->arg);
 		return;
 	}
 	add(program, BPF_JMP | BPF_JEQ | BPF_K, number->nr, 0, (uint8_t)(nr + 4));

@@ -119,20 +119,36 @@ static int64_t narrow_result(int32_t result)
 }
 #endif
 
+#ifdef __x86_64__
+static bool is_of(const struct registers *registers, const struct rec_call *call)
+{
+	return (is_narrow(registers) ? (uint32_t)registers->narrow[11]
+				     : registers->wide.orig_rax) == call->nr;
+}
+#endif
+
 /* Source: 6.18 arch/x86/entry/syscall_64.c do_syscall_64: ax is -ENOSYS until the call has returned. */
 bool rec_result_of_dying(pid_t tid, const struct rec_call *call, int64_t *ret_result)
 {
 #ifdef __x86_64__
 	struct registers registers;
 
-	if (!get_registers(tid, &registers))
-		return false;
-	if ((is_narrow(&registers) ? (uint32_t)registers.narrow[11] : registers.wide.orig_rax) !=
-	    call->nr)
+	if (!get_registers(tid, &registers) || !is_of(&registers, call))
 		return false;
 	*ret_result = is_narrow(&registers) ? narrow_result(registers.narrow[6])
 					    : (int64_t)registers.wide.rax;
 	return true;
+#else
+	return false;
+#endif
+}
+
+bool rec_is_back(pid_t tid, const struct rec_call *call)
+{
+#ifdef __x86_64__
+	struct registers registers;
+
+	return get_registers(tid, &registers) && !is_of(&registers, call);
 #else
 	return false;
 #endif

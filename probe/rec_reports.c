@@ -19,6 +19,24 @@ static bool is_explained(const struct rec *rec, const struct rec_task *task,
 		map->time_ns >= task->pending.entry_ns);
 }
 
+/*
+ * While a task is between a call whose exit is not seen and its next stop, the call's own report tells
+ * when it ended. Anything else is looked at when the call is written.
+ */
+static bool is_of_unseen(struct rec_task *task, const struct side_map *map)
+{
+	struct rec_call *call = &task->pending;
+
+	if (!task->in_call || !call->exit_unseen || map->time_ns < call->entry_ns)
+		return false;
+	if (call->foreseen.is_mapped && map->start <= call->foreseen.start &&
+	    map->end >= call->foreseen.end && !call->exit_ns)
+		call->exit_ns = map->time_ns;
+	else
+		call->is_disturbed = true;
+	return true;
+}
+
 /* Stacks grow often; the lowest start is written with the next call. */
 static bool is_growth(const struct rec_space *space, const struct side_map *map)
 {
@@ -104,10 +122,12 @@ void rec_take_reports(struct rec *rec)
 
 		if (!task || !task->space || is_explained(rec, task, &map))
 			continue;
-		if (!is_growth(task->space, &map))
+		if (is_growth(task->space, &map)) {
+			if (map.start < task->space->grown_to)
+				task->space->grown_to = map.start;
+		} else if (!is_of_unseen(task, &map)) {
 			write_unexplained(rec, task, &map);
-		else if (map.start < task->space->grown_to)
-			task->space->grown_to = map.start;
+		}
 	}
 }
 

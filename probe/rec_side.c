@@ -11,10 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/clock.h"
 #include "trace/thread.h"
 
 #define RING_PAGES 16 /* a power of two; within kernel.perf_event_mlock_kb of any CPU */
 #define RECORD_MAX 65536
+#define DELAY_NS UINT64_C(50000000)
 
 /* One ring a processor: a counter that children inherit must be bound to one. */
 struct ring {
@@ -27,6 +29,9 @@ struct side {
 	pid_t pid;
 	pthread_t thread; /* which opens */
 	bool is_joined, is_open;
+	pthread_mutex_t lock; /* of the next two */
+	pthread_cond_t told;
+	bool is_wanted, is_given_up; /* before the delay is over */
 	struct ring *rings;
 	unsigned int nr_rings, at;
 	int *added; /* counters that write into those rings */
@@ -73,11 +78,30 @@ static bool open_ring(struct side *side, struct ring *ring, pid_t pid, int cpu)
 	return true;
 }
 
+/* False: the program has ended meanwhile. */
+static bool wait_delay(struct side *side)
+{
+	uint64_t until_ns = clock_ns() + DELAY_NS;
+	struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S),
+				  .tv_nsec = (long)(until_ns % NS_PER_S) };
+	bool is_given_up;
+	int err = 0;
+
+	pthread_mutex_lock(&side->lock);
+	while (!err && !side->is_wanted && !side->is_given_up)
+		err = pthread_cond_timedwait(&side->told, &side->lock, &until);
+	is_given_up = side->is_given_up;
+	pthread_mutex_unlock(&side->lock);
+	return !is_given_up;
+}
+
 static void *open_rings(void *arg)
 {
 	struct side *side = arg;
 	unsigned int nr_open = 0;
 
+	if (!wait_delay(side))
+		return NULL;
 	for (unsigned int cpu = 0; cpu < side->nr_rings; cpu++)
 		nr_open += open_ring(side, &side->rings[cpu], side->pid, (int)cpu);
 	/* with some processors only, what was reported would depend on where a thread runs */
@@ -86,12 +110,34 @@ static void *open_rings(void *arg)
 	return NULL;
 }
 
+static void init_delay(struct side *side)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_mutex_init(&side->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&side->told, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+static void free_side(struct side *side)
+{
+	pthread_cond_destroy(&side->told);
+	pthread_mutex_destroy(&side->lock);
+	free(side->rings);
+	free(side);
+}
+
 struct side *side_begin(pid_t pid)
 {
 	struct side *side = calloc(1, sizeof(*side));
 	long nr = sysconf(_SC_NPROCESSORS_CONF);
 
-	if (!side || nr <= 0)
+	if (!side)
+		return NULL;
+	init_delay(side);
+	if (nr <= 0)
 		goto fail;
 	side->pid = pid;
 	side->page_size = (size_t)sysconf(_SC_PAGESIZE);
@@ -100,9 +146,8 @@ struct side *side_begin(pid_t pid)
 	side->rings = calloc(side->nr_rings, sizeof(*side->rings));
 	if (side->rings && !thread_start(&side->thread, THREAD_STACK_SMALL, open_rings, side))
 		return side;
-	free(side->rings);
 fail:
-	free(side);
+	free_side(side);
 	return NULL;
 }
 
@@ -111,12 +156,23 @@ bool side_is_open(const struct side *side)
 	return side && __atomic_load_n(&side->is_open, __ATOMIC_ACQUIRE);
 }
 
-void side_wait(struct side *side)
+/* Ends the delay: what is told is .is_wanted or .is_given_up. */
+static void tell(struct side *side, bool *what)
 {
-	if (!side || side->is_joined)
+	if (side->is_joined)
 		return;
+	pthread_mutex_lock(&side->lock);
+	*what = true;
+	pthread_cond_signal(&side->told);
+	pthread_mutex_unlock(&side->lock);
 	pthread_join(side->thread, NULL);
 	side->is_joined = true;
+}
+
+void side_wait(struct side *side)
+{
+	if (side)
+		tell(side, &side->is_wanted);
 }
 
 static bool make_room(struct side *side)
@@ -152,7 +208,7 @@ void side_close(struct side *side)
 {
 	if (!side)
 		return;
-	side_wait(side);
+	tell(side, &side->is_given_up);
 	while (side->nr_added)
 		close(side->added[--side->nr_added]);
 	free(side->added);
@@ -162,8 +218,7 @@ void side_close(struct side *side)
 		munmap(side->rings[cpu].page, side->page_size + side->ring_size);
 		close(side->rings[cpu].fd);
 	}
-	free(side->rings);
-	free(side);
+	free_side(side);
 }
 
 static void copy_out(const struct side *side, const struct ring *ring, uint64_t at, void *to,

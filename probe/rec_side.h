@@ -21,12 +21,13 @@ struct side;
 /*
  * Of @pid, which has not made children yet, and of all that come from it once it is open. Opening
  * takes some ten milliseconds where nobody else has such a counter, since the kernel waits until all
- * its processors know of it; so a thread does that. NULL: no memory, or no thread.
+ * its processors know of it; so a thread does that, and only of a program that lives for longer.
+ * NULL: no memory, or no thread.
  */
 struct side *side_begin(pid_t pid);
 /* False: not yet, or not here (kernel.perf_event_paranoid above 2, a container's rules). */
 bool side_is_open(const struct side *side);
-/* Waits until it is open, or known not to open. */
+/* Opens it now, and waits until it is open, or known not to open. */
 void side_wait(struct side *side);
 /* Also of thread @tid, which was there before it was open, and of all that come from it now. */
 void side_add(struct side *side, pid_t tid);

@@ -109,6 +109,7 @@ static void free_space(struct rec *rec, struct rec_space *space)
 	rec_ranges_free(rec, &space->files);
 	rec_ranges_free(rec, &space->touched);
 	rec_ranges_free(rec, &space->unknown);
+	rec_foresight_forget(rec, space);
 	if (space->pagemap_fd >= 0)
 		close(space->pagemap_fd);
 	unwinder_free(space->unwinder);

@@ -171,7 +171,7 @@ bool rec_is_free(const struct rec_task *task, uint64_t start, uint64_t end)
  * changes this map: so one that cannot fail need not stop at its exit, which is half of what a call
  * costs. Sealed memory stays.
  */
-static bool is_sure(const struct rec *rec, const struct rec_task *task)
+bool rec_is_alone(const struct rec *rec, const struct rec_task *task)
 {
 	return !rec->all_calls && !rec->options->exits && task->space->nr_users == 1 &&
 	       !task->space->has_sealed;
@@ -189,7 +189,8 @@ void rec_ask_before(struct rec *rec, const struct rec_task *task, struct rec_cal
 			ask_cuts(rec, task, arg[0], arg[1]);
 		break;
 	case TRACE_CALL_munmap:
-		call->exit_unseen = ask_cuts(rec, task, arg[0], arg[1]) && is_sure(rec, task);
+		call->exit_unseen = ask_cuts(rec, task, arg[0], arg[1]) && rec_is_alone(rec, task);
+		call->foreseen = (struct rec_foreseen) { arg[0], arg[0] + arg[1], false, 0 };
 		break;
 	case TRACE_CALL_mremap:
 		ask_around(rec, task, arg[0], end_of(arg[0], arg[1]));
@@ -233,6 +234,22 @@ static void ask_neighbours(struct rec *rec, const struct rec_task *task,
 		return;
 	ask_part(rec, task, &left, left.start, start);
 	ask_part(rec, task, &right, end, right.end);
+}
+
+bool rec_ask_room(struct rec *rec, const struct rec_task *task, uint64_t start, uint64_t end)
+{
+	int fd = rec_maps_fd(task), found;
+	struct procmap_area left, right;
+
+	found = procmap_find(fd, start, &right);
+	if (found < 0 || (found && right.start < end))
+		return false;
+	if (!found || right.start > end || procmap_find(fd, start - 1, &left) != 1 ||
+	    left.end != start)
+		return true;
+	ask_part(rec, task, &left, left.start, start);
+	ask_part(rec, task, &right, end, right.end);
+	return true;
 }
 
 void rec_ask_after(struct rec *rec, const struct rec_task *task, const struct rec_call *call,

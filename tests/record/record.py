@@ -92,18 +92,35 @@ printed = [-getattr(errno, word[1]) if word[1] else 0
 ok(len(results) > 60 and {0, -errno.EINVAL} <= set(results) and printed == results,
    'the result of each munmap', results, printed)
 as_it_was('munmap in all ways')
-bad = []
-for round_ in range(10):
-    seam = subprocess.Popen([SEAM, 'record', '-o', DATA, '--', SUBJECT, 'unmaps-for-ever'], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True)
-    seam.stdout.readline()
-    time.sleep(0.01 + random.random() / 20)
-    os.kill(children_of(seam.pid)[0], signal.SIGKILL)
-    seam.communicate(timeout=30)
-    whole = replay()
-    if seam.returncode != 137 or not happened(whole):
-        bad.append((seam.returncode, whole['trace']))
-ok(not bad, 'killed 10 times in munmap: as it happened', bad)
+OUTCOME = re.compile(r'^\d+ (mmap|brk)\(.*?\) = (?:(0x\w+)|-1 (\w+))', re.M)
+for mode, options in MODES.items():
+    seen = record(SUBJECT, 'outcomes', '20', options=['--print', *options])
+    told = [(name, int(value, 16)) for name, value in re.findall(r'^(mmap|brk) (0x\w+)$', seen.stdout, re.M)]
+    printed = [(name, int(value, 16) if value else 2 ** 64 - getattr(errno, error))
+               for name, value, error in OUTCOME.findall(seen.stderr)]
+    # what the C library itself maps comes between
+    at = iter(printed)
+    lacking = [outcome for outcome in told if outcome not in at]
+    ok(len(told) > 500 and not lacking, f'the result of each mmap and brk ({mode})', len(told), lacking[:5])
+    as_it_was(f'mmap and brk in all ways ({mode})')
+if os.path.exists(DUMP):
+    record(SUBJECT, 'outcomes', '20')
+    text = run(DUMP, DATA).stdout
+    changes = re.findall(r'^(?:change|lost) .*$', text, re.M)
+    ok(not changes, 'mmap and brk in all ways: all is explained by calls', len(changes), changes[:3])
+for role in ('unmaps-for-ever', 'maps-for-ever'):
+    bad = []
+    for round_ in range(10):
+        seam = subprocess.Popen([SEAM, 'record', '-o', DATA, '--', SUBJECT, role], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        seam.stdout.readline()
+        time.sleep(0.01 + random.random() / 20)
+        os.kill(children_of(seam.pid)[0], signal.SIGKILL)
+        seam.communicate(timeout=30)
+        whole = replay()
+        if seam.returncode != 137 or not happened(whole):
+            bad.append((seam.returncode, whole['trace']))
+    ok(not bad, f'killed 10 times, {role}: as it happened', bad)
 
 
 # Killed while threads, or other processes with the same memory, stand at the entry of a call or in it

@@ -668,6 +668,12 @@ static int aio_role(int unused)
 #define SYS_mseal 462
 #endif
 
+#ifdef SYS_mmap2
+#define MMAP_NR SYS_mmap2
+#else
+#define MMAP_NR SYS_mmap
+#endif
+
 static int say_munmap(char *p, size_t size)
 {
 	int ret = munmap(p, size);
@@ -703,6 +709,167 @@ static int unmaps_role(int rounds)
 	}
 	wait_for(-1);
 	return 0;
+}
+
+/* ---- calls whose outcome is found at the next stop ---- */
+
+static struct {
+	const char *name;
+	long result;
+} outcomes[4096];
+static int nr_outcomes;
+
+static void note(const char *name, long result)
+{
+	if (nr_outcomes < (int)(sizeof(outcomes) / sizeof(*outcomes))) {
+		outcomes[nr_outcomes].name = name;
+		outcomes[nr_outcomes++].result = result == -1 ? -errno : result;
+	}
+}
+
+static char *note_mmap(size_t len)
+{
+	long addr = syscall(MMAP_NR, NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+
+	note("mmap", addr);
+	return addr == -1 ? NULL : (char *)addr;
+}
+
+static long note_brk(long addr)
+{
+	long brk = syscall(SYS_brk, addr);
+
+	note("brk", brk);
+	return brk;
+}
+
+static void limit_to(__rlimit_resource_t resource, rlim_t soft)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit))
+		die("getrlimit");
+	limit.rlim_cur = soft;
+	if (setrlimit(resource, &limit))
+		die("setrlimit");
+}
+
+/* Holes of all sizes, above and below each other, so that what fits is now here and now there. */
+static void map_into_holes(int rounds)
+{
+	char *made[16];
+
+	for (int i = 0; i < rounds; i++) {
+		for (int k = 0; k < 16; k++)
+			made[k] = note_mmap((size_t)(k % 5 + 1) * PAGE);
+		for (int k = i % 3; k < 16; k += 3)
+			munmap(made[k], (size_t)(k % 5 + 1) * PAGE);
+		for (int k = 0; k < 6; k++)
+			made[k] = note_mmap((size_t)(6 - k) * PAGE - (size_t)k);
+		made[2][0] = made[4][0] = 1;
+		munmap(made[3], 3 * PAGE - 3);
+		note_mmap(3 * PAGE);
+	}
+}
+
+/* Whole huge pages, and a page more. */
+static void map_large(void)
+{
+	for (int i = 0; i < 8; i++) {
+		char *p = note_mmap((size_t)2 << 20);
+
+		note_mmap(((size_t)4 << 20) + PAGE);
+		note_mmap((size_t)4 << 20);
+		if (i % 3 == 2)
+			munmap(p, (size_t)2 << 20);
+	}
+}
+
+static void move_brk(void)
+{
+	long begin = note_brk(0), brk = begin;
+
+	for (int i = 1; i < 40; i++)
+		brk = note_brk(brk + i * 1000);
+	note_brk(0);
+	note_brk(brk - 20 * PAGE);
+	note_brk(begin - 1); /* below the start of the heap */
+	note_brk(1);
+	note_brk(brk + 1);
+	*(volatile char *)brk = 1;
+	note_brk(begin);
+	note_brk(begin - 10 * PAGE);
+	note_brk(begin + PAGE);
+	limit_to(RLIMIT_DATA, 0);
+	note_brk(begin + 100 * PAGE);
+	note_brk(begin + 1);
+	note_brk(0);
+	limit_to(RLIMIT_DATA, RLIM_INFINITY);
+	note_brk(begin + 3 * PAGE);
+}
+
+static void say_outcomes(void)
+{
+	for (int i = 0; i < nr_outcomes; i++)
+		printf("%s %#lx\n", outcomes[i].name, (unsigned long)outcomes[i].result);
+	fflush(stdout);
+	nr_outcomes = 0;
+}
+
+/* mmap and brk in all ways in which they succeed or fail, in one thread, and what each gave. */
+static int outcomes_role(int rounds)
+{
+	struct rlimit limit;
+
+	setvbuf(stdout, malloc(BUFSIZ), _IOFBF, BUFSIZ);
+	map_into_holes(rounds);
+	map_large();
+	move_brk();
+	getrlimit(RLIMIT_AS, &limit);
+	limit_to(RLIMIT_AS, 1);
+	for (int i = 0; i < 3; i++)
+		note_mmap(PAGE);
+	note_brk(note_brk(0) + 3 * PAGE);
+	limit_to(RLIMIT_AS, limit.rlim_cur);
+	map_into_holes(1);
+	note_mmap(0);
+	note_mmap(SIZE_MAX / 4);
+	note_mmap(SIZE_MAX - 3 * PAGE);
+	note_mmap((size_t)3 << 30);
+	map_into_holes(1);
+	say_outcomes();
+	if (!fork()) {
+		map_into_holes(1);
+		note_brk(note_brk(0) + PAGE);
+		mlockall(MCL_FUTURE);
+		limit_to(RLIMIT_MEMLOCK, 0);
+		note_mmap(PAGE);
+		say_outcomes();
+		_exit(0);
+	}
+	wait_for(-1);
+	return 0;
+}
+
+/* Maps and grows its heap until it is killed. */
+static __attribute__((noreturn)) int maps_for_ever_role(int unused)
+{
+	long brk = syscall(SYS_brk, 0);
+
+	puts("begun");
+	fflush(stdout);
+	for (unsigned int i = 1;; i++) {
+		char *p = map(i % 7 + 1);
+
+		if (i % 3)
+			*p = 1;
+		if (i % 5 < 4)
+			munmap(p, (i % 7 + 1) * PAGE);
+		brk = syscall(SYS_brk, brk + (i % 64 < 32 ? 3000 : -3000));
+		if (i % 2000 == 0)
+			munmap(map(1), PAGE);
+	}
 }
 
 /* Unmaps until it is killed, touched memory of all kinds. */
@@ -883,6 +1050,8 @@ static const struct {
 	{ "grows", grows_role },
 	{ "traces", traces_role },
 	{ "strict", strict_role },
+	{ "outcomes", outcomes_role },
+	{ "maps-for-ever", maps_for_ever_role },
 	{ "unmaps", unmaps_role },
 	{ "unmaps-for-ever", unmaps_for_ever_role },
 	{ "limits", limits_role },
