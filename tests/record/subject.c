@@ -809,6 +809,22 @@ static void move_brk(void)
 	note_brk(begin + 3 * PAGE);
 }
 
+/* Higher than anything that was mapped so far: the next mapping goes where none was looked for. */
+static void make_high_hole(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long start, end;
+	char line[512];
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (strstr(line, "[vvar") && sscanf(line, "%lx-%lx", &start, &end) == 2)
+			munmap((void *)start, end - start);
+	if (maps)
+		fclose(maps);
+	for (int i = 0; i < 6; i++)
+		note_mmap(2 * PAGE);
+}
+
 static void say_outcomes(void)
 {
 	for (int i = 0; i < nr_outcomes; i++)
@@ -822,9 +838,11 @@ static int outcomes_role(int rounds)
 {
 	struct rlimit limit;
 
+	note_brk(note_brk(0) - PAGE); /* below a heap that is empty yet */
 	setvbuf(stdout, malloc(BUFSIZ), _IOFBF, BUFSIZ);
 	map_into_holes(rounds);
 	map_large();
+	make_high_hole();
 	move_brk();
 	getrlimit(RLIMIT_AS, &limit);
 	limit_to(RLIMIT_AS, 1);
