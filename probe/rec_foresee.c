@@ -250,16 +250,16 @@ static bool find_by_whole_map(struct rec *rec, const struct rec_task *task, int6
 	const struct rec_foreseen *foreseen = &task->pending.foreseen;
 	struct rec_foresight *sight = &task->space->foresight;
 	const struct seam_area *areas;
-	struct rec_range new;
+	struct rec_range added;
 	size_t nr;
 	int found;
 
 	sight->nr_right[size_of(foreseen->end - foreseen->start)] = 0;
 	if (!sight->is_known || rec_look(rec, task, REC_LOOK_MAPS, &areas, &nr))
 		return false;
-	found = find_new(sight, areas, nr, &new);
-	if (found == 1 && new.end - new.start == foreseen->end - foreseen->start)
-		*ret_result = (int64_t) new.start;
+	found = find_new(sight, areas, nr, &added);
+	if (found == 1 && added.end - added.start == foreseen->end - foreseen->start)
+		*ret_result = (int64_t)added.start;
 	else if (!found)
 		*ret_result = -ENOMEM;
 	else
