@@ -3,7 +3,7 @@
 #include "lib/index/tree.h"
 
 /* Two leaves become one when together they are no fuller than this. */
-#define LEAF_MERGE (LEAF_SLOTS - 3)
+#define LEAF_MERGE (LEAF_SLOTS - 2)
 /* A leaf with fewer areas than this takes some from a full neighbour. */
 #define SPILL_BELOW (LEAF_SLOTS - 3)
 
