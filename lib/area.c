@@ -331,8 +331,8 @@ int area_exchange(struct seam_space *space, struct cursor *cursor, struct exchan
 {
 	struct journal *journal = &space->journal;
 	struct area *old = exchange->old;
-	struct cursor at = *cursor;
 	struct edit *edits;
+	struct cursor at;
 	size_t nr;
 
 	if (exchange->nr_old == 1 && !exchange->nr)
@@ -343,6 +343,7 @@ int area_exchange(struct seam_space *space, struct cursor *cursor, struct exchan
 	if (!journal_room(space) || !steps_reserve(space, exchange->nr) ||
 	    index_reserve(&space->index, journal->nr + exchange->nr_old))
 		return out_of_memory(space);
+	at = *cursor;
 	for (unsigned int i = 0; i < exchange->nr_old; i++) {
 		index_load(&space->index, &at, &old[i]);
 		index_next(&space->index, &at);

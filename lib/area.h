@@ -25,8 +25,9 @@ int area_pass(struct seam_space *space, const struct area *area);
 
 /* Areas that lie side by side become others, which begin and end between the same neighbours. */
 struct exchange {
-	unsigned int nr_old, nr; /* at most MOST_EXCHANGED each */
+	unsigned int nr_old; /* at most MOST_EXCHANGED */
 	struct area areas[MOST_EXCHANGED];
+	unsigned int nr; /* the same; not beside nr_old: both would be loaded as one, and wait */
 	int of[MOST_EXCHANGED];		 /* which of the old ones it is, changed; or NEW_AREA */
 	struct area old[MOST_EXCHANGED]; /* filled in by area_exchange */
 };

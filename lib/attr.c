@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "lib/compiler.h"
 #include "lib/table.h"
 
 #define FIRST_ROOM 16
@@ -81,20 +82,17 @@ static void write_attr(struct attr *to, const struct attr *from)
 	WRITE_ONCE(to->moved_pages, from->moved_pages);
 }
 
-uint32_t attr_intern(struct attrs *attrs, const struct seam_alloc *alloc, const struct attr *attr)
+static noinline_for_stack uint32_t intern(struct attrs *attrs, const struct seam_alloc *alloc,
+					  const struct attr *attr)
 {
-	uint32_t *recent = &attrs->recent[attr->flags & (NR_RECENT - 1)];
-	uint32_t hash, id;
+	uint32_t hash = attr_hash(attr), id;
 	uint32_t *bucket;
 
-	if (*recent && attr_equal(&attrs->slots[*recent].attr, attr))
-		return *recent;
-	hash = attr_hash(attr);
 	if (attrs->nr_buckets) {
 		id = attrs->buckets[hash & (attrs->nr_buckets - 1)];
 		for (; id; id = attrs->slots[id].next)
 			if (attr_equal(&attrs->slots[id].attr, attr))
-				return *recent = id;
+				return id;
 	}
 	if (!attrs->free_slots && attrs->nr == attrs->room && !grow(attrs, alloc))
 		return 0;
@@ -111,7 +109,20 @@ uint32_t attr_intern(struct attrs *attrs, const struct seam_alloc *alloc, const 
 	attrs->slots[id].next = *bucket;
 	*bucket = id;
 	list_idle(attrs, id);
-	return *recent = id;
+	return id;
+}
+
+/*
+ * The hash is a function's of its own: worked out here, it would be begun before it is known to be
+ * needed, with loads of what has only just been stored in halves, which wait.
+ */
+uint32_t attr_intern(struct attrs *attrs, const struct seam_alloc *alloc, const struct attr *attr)
+{
+	uint32_t *recent = &attrs->recent[attr->flags & (NR_RECENT - 1)];
+
+	if (!*recent || !attr_equal(&attrs->slots[*recent].attr, attr))
+		*recent = intern(attrs, alloc, attr);
+	return *recent;
 }
 
 void attr_drop(struct attrs *attrs, uint32_t id)

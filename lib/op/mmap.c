@@ -94,6 +94,21 @@ static uint64_t first_flags(const struct seam_space *space, const struct mapping
 	return flags;
 }
 
+static uint64_t alignment(const struct seam_space *space, const struct mapping *map)
+{
+	return is_hugetlb(map) ? huge_size(space) : 0;
+}
+
+static int check_fixed(const struct seam_space *space, const struct mapping *map)
+{
+	int err = place_fixed(space, map->addr, map->len, alignment(space, map));
+
+	if (!err && map->map_flags & SEAM_MAP_FIXED_NOREPLACE &&
+	    !place_is_free(space, map->addr, map->addr + map->len))
+		return -SEAM_EEXIST;
+	return err;
+}
+
 /* Where it goes; *ret_old: what is known of the range then. */
 static noinline_for_stack int choose_address(const struct seam_space *space,
 					     const struct seam_mmap *args, struct mapping *map,
@@ -103,7 +118,7 @@ static noinline_for_stack int choose_address(const struct seam_space *space,
 		.addr = map->addr,
 		.len = map->len,
 		.pgoff = map->pgoff,
-		.align = is_hugetlb(map) ? huge_size(space) : 0,
+		.align = alignment(space, map),
 		.flags = map->map_flags,
 		.file = map->file || map->map_flags & SEAM_MAP_SHARED,
 		.aligning_file = map->file && map->file->traits & SEAM_FILE_THP_ALIGN,
@@ -122,9 +137,6 @@ static noinline_for_stack int choose_address(const struct seam_space *space,
 		.found = found.has_next,
 		.at = found.next,
 	};
-	if (map->map_flags & SEAM_MAP_FIXED_NOREPLACE &&
-	    !place_is_free(space, map->addr, map->addr + map->len))
-		return -SEAM_EEXIST;
 	return 0;
 }
 
@@ -485,7 +497,10 @@ int linux_mmap(struct seam_space *space, const struct seam_mmap *args, uint64_t 
 	if (index_count(&space->index) > space->limit[SEAM_LIMIT_AREAS])
 		return -SEAM_ENOMEM;
 	map.flags = first_flags(space, &map);
-	err = choose_address(space, args, &map, old);
+	if (map.map_flags & SEAM_MAP_FIXED)
+		err = check_fixed(space, &map);
+	else
+		err = choose_address(space, args, &map, old);
 	if (!err)
 		err = check_locking(space, &map);
 	if (!err)

@@ -216,15 +216,17 @@ static int choose_address(const struct seam_space *space, struct remap *remap)
 		.len = remap->new_len,
 		.pgoff = area_offset_at(space, &remap->source, remap->addr),
 		.align = attr->flags & SEAM_VM_HUGETLB ? huge_size(space) : 0,
-		.flags = remap->flags & SEAM_MREMAP_FIXED ? SEAM_MAP_FIXED : 0,
 		.file = attr->file,
 		.aligning_file = attr->traits & SEAM_TRAIT_THP_ALIGN,
 		.given = remap->given,
 		.at = remap->at,
 	};
 	struct place_found found;
-	int err = place_find(space, &place, &found);
+	int err;
 
+	if (remap->flags & SEAM_MREMAP_FIXED)
+		return place_fixed(space, remap->new_addr, remap->new_len, place.align);
+	err = place_find(space, &place, &found);
 	if (!err)
 		remap->new_addr = found.addr;
 	return err;

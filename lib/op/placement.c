@@ -220,27 +220,35 @@ static int search(const struct seam_space *space, const struct place *place,
 	return find_plainly(space, place, place->len, ret_found);
 }
 
+/* What holds of each address, given or found (6.18 mm/mmap.c __get_unmapped_area). */
+static int check_place(const struct seam_space *space, uint64_t addr, uint64_t len)
+{
+	if (addr > space->user_end - len)
+		return -SEAM_ENOMEM;
+	if (addr & (page_size(space) - 1))
+		return -SEAM_EINVAL;
+	if (addr < space->min_addr_sysctl && !(space->may & SEAM_MAY_RAWIO))
+		return -SEAM_EPERM;
+	return 0;
+}
+
+int place_fixed(const struct seam_space *space, uint64_t addr, uint64_t len, uint64_t align)
+{
+	if (len > space->user_end)
+		return -SEAM_ENOMEM;
+	if (align && addr & (align - 1))
+		return -SEAM_EINVAL;
+	return check_place(space, addr, len);
+}
+
 int place_find(const struct seam_space *space, const struct place *place,
 	       struct place_found *ret_found)
 {
-	struct place_found found = { .addr = place->addr };
 	int err;
 
 	if (place->len > space->user_end)
 		return -SEAM_ENOMEM;
-	if (place->align && place->flags & SEAM_MAP_FIXED && found.addr & (place->align - 1))
-		return -SEAM_EINVAL;
-	if (!(place->flags & SEAM_MAP_FIXED)) {
-		err = search(space, place, &found);
-		if (err)
-			return err;
-	}
-	if (found.addr > space->user_end - place->len)
-		return -SEAM_ENOMEM;
-	if (found.addr & (page_size(space) - 1))
-		return -SEAM_EINVAL;
-	if (found.addr < space->min_addr_sysctl && !(space->may & SEAM_MAY_RAWIO))
-		return -SEAM_EPERM;
-	*ret_found = found;
-	return 0;
+	*ret_found = (struct place_found) { .addr = place->addr };
+	err = search(space, place, ret_found);
+	return err ? err : check_place(space, ret_found->addr, place->len);
 }

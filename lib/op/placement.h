@@ -9,7 +9,7 @@
 #include "lib/space.h"
 
 struct place {
-	uint64_t addr; /* hint, or the place with SEAM_MAP_FIXED */
+	uint64_t addr; /* hint */
 	uint64_t len;
 	uint64_t pgoff;
 	uint64_t align;	    /* nonzero: huge pages of hugetlb */
@@ -20,7 +20,7 @@ struct place {
 	uint64_t at;
 };
 
-/* The answer. What comes next is told unless SEAM_MAP_FIXED asked for the address. */
+/* The answer, and what comes next. */
 struct place_found {
 	uint64_t addr;
 	bool has_next;	    /* there is an area behind addr ... */
@@ -31,10 +31,16 @@ struct place_found {
 uint64_t place_round_hint(const struct seam_space *space, uint64_t addr);
 
 /*
- * The address, which is free unless SEAM_MAP_FIXED asks for it.
- *  -SEAM_ENOMEM  no room, or beyond user space
- *  -SEAM_EINVAL  a fixed address that is not aligned; a given one that is not free
+ * Whether an address may be asked for by SEAM_MAP_FIXED; @align: nonzero for huge pages of hugetlb.
+ *  -SEAM_ENOMEM  beyond user space
+ *  -SEAM_EINVAL  not aligned
  *  -SEAM_EPERM   below vm.mmap_min_addr
+ */
+int place_fixed(const struct seam_space *space, uint64_t addr, uint64_t len, uint64_t align);
+/*
+ * Searches for an address. Errors as above, and
+ *  -SEAM_ENOMEM  no room
+ *  -SEAM_EINVAL  a given one that is not free
  */
 int place_find(const struct seam_space *space, const struct place *place,
 	       struct place_found *ret_found);
