@@ -17,7 +17,7 @@
 #define MAX_WORDS 8
 #define PAGE_SHIFT 12
 #define FIRST_FD 3
-#define NR_FDS 11
+#define NR_FDS 12
 
 struct word {
 	const char *at;
@@ -52,6 +52,7 @@ static const uint32_t fd_traits[NR_FDS] = {
 	SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_SHMEM,
 	SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_SECRET,
 	SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_NOEXEC,
+	SEAM_FILE_READ | SEAM_FILE_NO_MMAP,
 };
 /* how they are sealed, and what one refuses by itself */
 #define FD_SEALED_WRITE 0xau
@@ -184,7 +185,7 @@ static int read_fd(struct trace *trace, const struct word *word, struct event *e
 		return 0;
 	}
 	if (read_number(trace, word, &fd))
-		return fail_word(trace, word, "a file: -1 for none, or 3 to d");
+		return fail_word(trace, word, "a file: -1 for none, or 3 to e");
 	event->arg[4] = fd;
 	if (fd >= FIRST_FD && fd < FIRST_FD + NR_FDS)
 		event->file = (uint32_t)(fd - FIRST_FD + 1);

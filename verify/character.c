@@ -123,6 +123,10 @@ static void draw_arena(struct generator *gen)
 		.base = ARENA + below(gen, 16) * FAR_LEN / 64,
 		.len = sizes[below(gen, ARRAY_SIZE(sizes))] * PAGE,
 	};
+	/* about vm.mmap_min_addr */
+	if (chance(gen, 3))
+		gen->region[0] = (struct region) { .base = below(gen, 4) * 4 * PAGE,
+						   .len = (4 + below(gen, 32)) * PAGE };
 	if (gen->is.huge)
 		gen->region[0].len = (2 + below(gen, 7)) * HUGE_PAGE;
 	gen->nr_regions = 1;

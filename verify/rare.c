@@ -153,6 +153,9 @@ static void make_rlimit(struct generator *gen, const struct world *world, const 
 		break;
 	}
 	op->arg[1] = chance(gen, 40) ? whole : (used + below(gen, 64)) * PAGE;
+	/* 0 is a case of its own */
+	if (chance(gen, 5))
+		op->arg[1] = 0;
 	/* no more than may be had: the hard limit is not asked for */
 	if (whole && op->arg[1] > whole)
 		op->arg[1] = whole;

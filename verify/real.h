@@ -6,7 +6,7 @@
 #include "verify/op.h"
 
 #define FIRST_FD 3
-#define NR_FDS 11
+#define NR_FDS 12
 
 #define NR_UFFDS 3
 

@@ -32,7 +32,7 @@
 /* How the files of scripts are opened (docs/ops.md); number 6 has a driver, which nobody has. */
 static const struct {
 	uint32_t traits;
-	enum { IN_MEMORY, ON_DISK, SECRET, SOCKET } kind;
+	enum { IN_MEMORY, ON_DISK, SECRET, SOCKET, FOLDER } kind;
 	int seals;
 } files[NR_FDS] = {
 	{ READ | WRITE, IN_MEMORY },
@@ -46,6 +46,7 @@ static const struct {
 	{ READ | WRITE, IN_MEMORY, F_SEAL_FUTURE_WRITE },
 	{ READ | WRITE, SECRET },
 	{ READ | WRITE, SOCKET },
+	{ READ | SEAM_FILE_NO_MMAP, FOLDER },
 };
 
 static int open_as(int file, uint32_t traits)
@@ -124,6 +125,10 @@ static int open_file(int i)
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		return fd < 0 ? -errno : fd;
 	}
+	if (files[i].kind == FOLDER) {
+		fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		return fd < 0 ? -errno : fd;
+	}
 	if (files[i].kind == SECRET) {
 		fd = (int)syscall(SYS_memfd_secret, O_CLOEXEC);
 		if (fd < 0)
@@ -154,7 +159,7 @@ int world_open_files(struct world *world)
 		world->real_files.fd[i] = fd;
 		model->file[i] = (struct seam_file) {
 			.id = (uint64_t)i + 1,
-			.traits = files[i].traits | traits_of(fd),
+			.traits = files[i].traits | (files[i].kind == FOLDER ? 0 : traits_of(fd)),
 			.seals = (uint32_t)files[i].seals,
 		};
 		model->refuses[i] = files[i].kind == SOCKET ? -SEAM_ENODEV : 0;
