@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "probe/launch.h"
+#include "probe/procmap.h"
 #include "probe/record.h"
 #include "trace/event.h"
 #include "trace/intern.h"
@@ -48,6 +49,14 @@ struct rec_ranges {
 	size_t nr, room;
 };
 
+/* The last answer of rec_find_area: for each address from .from on, up to the end of the area. */
+struct rec_asked {
+	bool is_valid;
+	uint64_t from;
+	int found;
+	struct procmap_area area;
+};
+
 /* rec_foresee.c: what tells where a new mapping will lie. */
 struct rec_foresight {
 	bool is_off;		  /* not in this space any more */
@@ -73,6 +82,7 @@ struct rec_space {
 	unsigned int nr_calling;      /* the caller, and those that waited for too long */
 	struct rec_task *first_held, *last_held; /* wait for the caller at their entry */
 	int pagemap_fd, maps_fd;		 /* -1 not opened, -2 not to be had */
+	struct rec_asked asked;			 /* while its only task stands still */
 	struct unwinder *unwinder;		 /* with stacks */
 	bool has_sealed;			 /* mseal was called */
 	struct rec_ranges files;		 /* mapped from descriptions that are held */
@@ -124,10 +134,11 @@ struct rec_call {
 	uint64_t result_at;   /* where i386 puts the address of shmat; else 0 */
 	uint64_t entry_ns;
 	uint32_t file, stack;
-	bool has_file;	   /* of an mmap; file may still be 0 */
-	bool exit_unseen;  /* does not stop at its exit */
-	bool is_disturbed; /* the map was changed by something else meanwhile */
-	uint64_t exit_ns;  /* of such a one, as the kernel has reported it; 0: it did not */
+	bool has_file;	  /* of an mmap; file may still be 0 */
+	bool exit_unseen; /* does not stop at its exit */
+	uint64_t exit_ns; /* of such a one, as the kernel has reported it; 0: it did not */
+	uint64_t also_start, also_end; /* reported meanwhile, and not what was foreseen */
+	bool has_also, has_more;       /* there was one such, there were more */
 	struct rec_foreseen foreseen;
 	bool not_made;	       /* the task was killed at its entry */
 	struct rec_held *held; /* the description that an mmap maps */
@@ -353,6 +364,8 @@ void rec_write_space(struct rec *rec, const struct rec_task *task, enum space_bo
 		     const struct rec_task *parent);
 /* The maps file of a space for PROCMAP_QUERY; -1 where that is not to be had. */
 int rec_maps_fd(const struct rec_task *task);
+/* procmap_find in the space of a stopped task. */
+int rec_find_area(const struct rec_task *task, uint64_t addr, struct procmap_area *ret_area);
 
 /* ---- rec_anon.c ---- */
 

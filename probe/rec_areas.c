@@ -265,6 +265,21 @@ int rec_maps_fd(const struct rec_task *task)
 	return -1;
 }
 
+int rec_find_area(const struct rec_task *task, uint64_t addr, struct procmap_area *ret_area)
+{
+	struct rec_asked *asked = &task->space->asked;
+	int found;
+
+	if (asked->is_valid && addr >= asked->from && (!asked->found || addr < asked->area.end)) {
+		*ret_area = asked->area;
+		return asked->found;
+	}
+	found = procmap_find(rec_maps_fd(task), addr, ret_area);
+	*asked = (struct rec_asked) { found >= 0 && task->space->nr_users == 1, addr, found,
+				      found == 1 ? *ret_area : (struct procmap_area) { 0 } };
+	return found;
+}
+
 int rec_look(struct rec *rec, const struct rec_task *task, enum rec_look look,
 	     const struct seam_area **ret_areas, size_t *ret_nr)
 {

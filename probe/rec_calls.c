@@ -15,7 +15,6 @@
 #include <seam/ops.h>
 
 #include "probe/procfs.h"
-#include "probe/procmap.h"
 #include "probe/rec.h"
 
 #define HOLD_NS UINT64_C(100000000) /* a caller that sleeps */
@@ -307,7 +306,7 @@ static void tell_segment(struct rec *rec, const struct rec_task *task, struct re
 		return;
 	fd = rec_maps_fd(task);
 	if (fd >= 0) {
-		if (procmap_find(fd, addr, &area) == 1 && area.start == addr)
+		if (rec_find_area(task, addr, &area) == 1 && area.start == addr)
 			call->arg[3] = area.end - area.start;
 		return;
 	}
@@ -439,6 +438,16 @@ void rec_call_gone(struct rec *rec, struct rec_task *task)
 	abandon(rec, task);
 }
 
+/* Something else has changed the map before the task's next stop. */
+static bool was_disturbed(const struct rec_call *call, int64_t result)
+{
+	uint64_t start = (uint64_t)result, end = start + call->arg[1];
+	bool is_own = call->call == TRACE_CALL_mmap && result >= 0 && call->also_start <= start &&
+		      call->also_end >= end;
+
+	return call->has_more || (call->has_also && !is_own);
+}
+
 void rec_call_passed(struct rec *rec, struct rec_task *task)
 {
 	bool is_disturbed;
@@ -447,8 +456,8 @@ void rec_call_passed(struct rec *rec, struct rec_task *task)
 	if (!task->in_call || !task->pending.exit_unseen)
 		return;
 	rec_take_reports(rec);
-	is_disturbed = task->pending.is_disturbed;
 	if (rec_find_outcome(rec, task, &result)) {
+		is_disturbed = was_disturbed(&task->pending, result);
 		finish_call(rec, task, result);
 		if (is_disturbed)
 			rec_write_change(rec, task, NULL);

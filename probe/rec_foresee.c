@@ -13,7 +13,6 @@
 
 #include <seam/ops.h>
 
-#include "probe/procmap.h"
 #include "probe/rec.h"
 
 #define PAGE UINT64_C(4096)
@@ -195,8 +194,7 @@ static bool is_mapped(const struct rec_task *task, uint64_t start, uint64_t end)
 {
 	struct procmap_area area;
 
-	return procmap_find(rec_maps_fd(task), start, &area) == 1 && area.start <= start &&
-	       area.end >= end;
+	return rec_find_area(task, start, &area) == 1 && area.start <= start && area.end >= end;
 }
 
 bool rec_is_proved(const struct rec_task *task)

@@ -200,6 +200,8 @@ bool rec_resume(struct rec *rec, struct rec_task *task, int sig)
 	bool to_exit = (task->in_call && !task->pending.exit_unseen) || task->hidden_flags;
 	enum __ptrace_request request = rec->all_calls || to_exit ? PTRACE_SYSCALL : PTRACE_CONT;
 
+	if (task->space)
+		task->space->asked.is_valid = false;
 	if (rec->detaching && !task->in_call) {
 		task->is_parked = true;
 		task->park_signal = sig;

@@ -30,10 +30,14 @@ static bool is_of_unseen(struct rec_task *task, const struct side_map *map)
 	if (!task->in_call || !call->exit_unseen || map->time_ns < call->entry_ns)
 		return false;
 	if (call->foreseen.is_mapped && map->start <= call->foreseen.start &&
-	    map->end >= call->foreseen.end && !call->exit_ns)
+	    map->end >= call->foreseen.end && !call->exit_ns) {
 		call->exit_ns = map->time_ns;
-	else
-		call->is_disturbed = true;
+		return true;
+	}
+	call->has_more |= call->has_also;
+	call->has_also = true;
+	call->also_start = map->start;
+	call->also_end = map->end;
 	return true;
 }
 

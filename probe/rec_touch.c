@@ -11,7 +11,6 @@
 #include <seam/ops.h>
 
 #include "probe/pagemap.h"
-#include "probe/procmap.h"
 #include "probe/rec.h"
 
 #define PAGE 4096
@@ -110,10 +109,10 @@ static void ask_area(struct rec *rec, const struct rec_task *task, const struct 
 static void ask_around(struct rec *rec, const struct rec_task *task, uint64_t start, uint64_t end)
 {
 	uint64_t at = start ? start - 1 : 0;
-	int fd = rec_maps_fd(task), left = MAX_ASKED;
+	int left = MAX_ASKED;
 	struct procmap_area area;
 
-	while (left-- && procmap_find(fd, at, &area) == 1 && area.start <= end) {
+	while (left-- && rec_find_area(task, at, &area) == 1 && area.start <= end) {
 		if (area.end >= start)
 			ask_area(rec, task, &area);
 		if (area.end > end)
@@ -127,7 +126,7 @@ static void ask_cut(struct rec *rec, const struct rec_task *task, uint64_t addr)
 {
 	struct procmap_area area;
 
-	if (procmap_find(rec_maps_fd(task), addr, &area) == 1 && area.start < addr)
+	if (rec_find_area(task, addr, &area) == 1 && area.start < addr)
 		ask_area(rec, task, &area);
 }
 
@@ -146,7 +145,7 @@ static bool ask_cuts(struct rec *rec, const struct rec_task *task, uint64_t addr
 	uint64_t end = end_of(addr, len);
 	struct procmap_area area;
 
-	if (procmap_find(rec_maps_fd(task), addr, &area) != 1 || area.start >= end)
+	if (rec_find_area(task, addr, &area) != 1 || area.start >= end)
 		return false;
 	if (area.start < addr || area.end > end)
 		ask_area(rec, task, &area);
@@ -161,7 +160,7 @@ static bool ask_cuts(struct rec *rec, const struct rec_task *task, uint64_t addr
 bool rec_is_free(const struct rec_task *task, uint64_t start, uint64_t end)
 {
 	struct procmap_area area;
-	int found = procmap_find(rec_maps_fd(task), start, &area);
+	int found = rec_find_area(task, start, &area);
 
 	return !found || (found == 1 && area.start >= end);
 }
@@ -221,15 +220,14 @@ static void ask_neighbours(struct rec *rec, const struct rec_task *task,
 			   const struct procmap_area *area, uint64_t start, uint64_t end)
 {
 	struct procmap_area left = *area, right = *area;
-	int fd = rec_maps_fd(task);
 	bool has_left = area->start<start, has_right = area->end> end;
 
 	if (!has_left && !has_right)
 		return;
 	if (!has_left)
-		has_left = procmap_find(fd, start - 1, &left) == 1 && left.end == start;
+		has_left = rec_find_area(task, start - 1, &left) == 1 && left.end == start;
 	if (!has_right)
-		has_right = procmap_find(fd, end, &right) == 1 && right.start == end;
+		has_right = rec_find_area(task, end, &right) == 1 && right.start == end;
 	if (!has_left || !has_right)
 		return;
 	ask_part(rec, task, &left, left.start, start);
@@ -238,13 +236,11 @@ static void ask_neighbours(struct rec *rec, const struct rec_task *task,
 
 bool rec_ask_room(struct rec *rec, const struct rec_task *task, uint64_t start, uint64_t end)
 {
-	int fd = rec_maps_fd(task), found;
 	struct procmap_area left, right;
-
-	found = procmap_find(fd, start, &right);
+	int found = rec_find_area(task, start, &right);
 	if (found < 0 || (found && right.start < end))
 		return false;
-	if (!found || right.start > end || procmap_find(fd, start - 1, &left) != 1 ||
+	if (!found || right.start > end || rec_find_area(task, start - 1, &left) != 1 ||
 	    left.end != start)
 		return true;
 	ask_part(rec, task, &left, left.start, start);
@@ -266,7 +262,7 @@ void rec_ask_after(struct rec *rec, const struct rec_task *task, const struct re
 		len = call->arg[2];
 	else
 		return;
-	if (procmap_find(rec_maps_fd(task), addr, &area) == 1 && area.start <= addr)
+	if (rec_find_area(task, addr, &area) == 1 && area.start <= addr)
 		ask_neighbours(rec, task, &area, addr, end_of(addr, len));
 }
 

@@ -5,6 +5,7 @@ does nothing but let it go on at the two stops of each call (docs/performance.md
 of all that take part, without what starting takes; medians of alternated runs. --compile: also what it adds to a
 compile. A machine on which the same thing takes now this and now that long tells nothing: a named skip."""
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -25,6 +26,8 @@ SOURCE = '''#include <algorithm>
 int main() { std::regex r("a"); std::map<int, std::string> m; std::cout << m.size(); }
 '''
 GOALS = {'recorded': 1.25, 'recorded, and asked whether memory was touched': 1.5}
+if tuple(map(int, re.findall(r'\d+', os.uname().release)[:2])) >= (6, 11):  # PROCMAP_QUERY: one stop a call
+    GOALS = {'recorded': 1, 'recorded, and asked whether memory was touched': 1.25}
 
 
 def cpu_us(*words):

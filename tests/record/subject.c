@@ -821,6 +821,7 @@ static void make_high_hole(void)
 			munmap((void *)start, end - start);
 	if (maps)
 		fclose(maps);
+	usleep(150000); /* the kernel reports it, and not where it was looked for */
 	for (int i = 0; i < 6; i++)
 		note_mmap(2 * PAGE);
 }
