@@ -67,7 +67,6 @@
 	RULE(above4g, 1),		\
 	RULE(ksm, 1),			\
 	RULE(populate_holes, 0),	\
-	RULE(memfd_seals, 3),		\
 	RULE(mseal, 1)
 
 /* Faulted memory joins unfaulted memory; what DONTUNMAP copies is counted as locked. */

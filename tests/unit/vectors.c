@@ -603,7 +603,6 @@ static const struct {
 	  sealed_files,
 	  { [V5_10] = "0-1r- 2-3r- 4-5r- 6-7r- 7-9r-s 9-12r-",
 	    [V5_10_251] = "0-3r- 3-4r-s 4-5r- 6-7r- 7-9r-s 9-12r-",
-	    [V6_12] = "0-1r- 2-3r- 3-4r-s 4-5r- 6-7r- 7-9r-s 9-12r-",
 	    [V6_12_117] = "0-3r- 3-4r-s 4-7r- 7-9r-s 9-12r-" } },
 	{ "readers before and after the seal",
 	  sealed_later,
