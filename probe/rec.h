@@ -256,6 +256,9 @@ void rec_on_death(struct rec *rec, pid_t tid, int status);
 
 /* ---- rec_filter.c ---- */
 
+/* What the filter gives with its stops: a filter of the program's own gives something else. */
+#define REC_FILTER_DATA 0x5ea3
+
 /* In the child: the filter, without no_new_privs where that is allowed. 0 or -errno. */
 int rec_install_filter(void);
 
@@ -293,6 +296,8 @@ extern const size_t rec_nr_abis;
 bool rec_result_of_dying(pid_t tid, const struct rec_call *call, int64_t *ret_result);
 /* The task at its end has come back from the call. False also where that is not to be had. */
 bool rec_is_back(pid_t tid, const struct rec_call *call);
+/* The call at whose entry the task stands is not made and fails with ENOSYS. */
+void rec_refuse_call(pid_t tid);
 /* Takes CLONE_UNTRACED out of the call at its entry, so that the child is traced. */
 void rec_hide_untraced(struct rec *rec, struct rec_task *task, const struct rec_call *call);
 /* Puts it back in @tid, @parent itself or its child. */

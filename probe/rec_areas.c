@@ -378,6 +378,9 @@ void rec_write_change(struct rec *rec, const struct rec_task *task, const char *
 	};
 
 	rec_write_areas(rec, task, &change, REC_LOOK_FLAGS);
+	/* who reads it forgets with the map what of it was touched */
+	rec_ranges_free(rec, &task->space->touched);
+	rec_ask_all(rec, task, task, change.areas, change.nr_areas);
 }
 
 void rec_write_truth(struct rec *rec, const struct rec_task *task)

@@ -54,7 +54,7 @@ static void add_pointer(struct program *program, uint32_t nr, unsigned int arg)
 	load(program, either + sizeof(uint32_t));
 	add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
 	give(program, SECCOMP_RET_ALLOW);
-	give(program, SECCOMP_RET_TRACE);
+	give(program, SECCOMP_RET_TRACE | REC_FILTER_DATA);
 }
 
 /* The number stands in the accumulator. What does not match goes on behind. */
@@ -65,7 +65,7 @@ static void add_number(struct program *program, const struct rec_number *number)
 
 	if (!condition) {
 		add(program, BPF_JMP | BPF_JEQ | BPF_K, number->nr, 0, 1);
-		give(program, SECCOMP_RET_TRACE);
+		give(program, SECCOMP_RET_TRACE | REC_FILTER_DATA);
 		return;
 	}
 	if (!nr) {
@@ -78,7 +78,7 @@ static void add_number(struct program *program, const struct rec_number *number)
 	for (uint8_t i = 0; i < nr; i++)
 		add(program, BPF_JMP | BPF_JEQ | BPF_K, condition->values[i], (uint8_t)(nr - i), 0);
 	give(program, SECCOMP_RET_ALLOW);
-	give(program, SECCOMP_RET_TRACE);
+	give(program, SECCOMP_RET_TRACE | REC_FILTER_DATA);
 }
 
 static void add_abi(struct program *program, const struct rec_abi *abi)

@@ -242,6 +242,12 @@ static void on_call_stop(struct rec *rec, struct rec_task *task)
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info), &info) <= 0 ||
 	    info.op == PTRACE_SYSCALL_INFO_NONE)
 		return;
+	/* a filter that asks for a tracer of the program's own, which there is none of */
+	if (info.op == PTRACE_SYSCALL_INFO_SECCOMP && info.seccomp.ret_data != REC_FILTER_DATA) {
+		rec_refuse_call(task->tid);
+		rec_resume(rec, task, 0);
+		return;
+	}
 	if (info.op == PTRACE_SYSCALL_INFO_EXIT && task->hidden_flags) {
 		rec_show_untraced(task, task->tid);
 		task->hidden_flags = 0;

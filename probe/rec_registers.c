@@ -9,6 +9,7 @@
  * they say then that they do not work under ptrace.)
  */
 #include <elf.h>
+#include <errno.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
@@ -45,16 +46,59 @@ static void set_first_argument(struct registers *registers, uint64_t value)
 	else
 		registers->wide.rdi = value;
 }
+
+/* Its result is -ENOSYS already. */
+static void unset_number(struct registers *registers)
+{
+	if (is_narrow(registers))
+		registers->narrow[11] = -1;
+	else
+		registers->wide.orig_rax = UINT64_MAX;
+}
+
+void rec_refuse_call(pid_t tid)
+{
+	struct registers registers;
+
+	if (!get_registers(tid, &registers))
+		return;
+	unset_number(&registers);
+	ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &registers.size);
+}
 #elif defined(__aarch64__)
 /* The result comes into the same register: nothing is to be put back. */
 static void set_first_argument(struct registers *registers, uint64_t value)
 {
 	registers->wide.regs[0] = value;
 }
+
+void rec_refuse_call(pid_t tid)
+{
+	struct registers registers;
+	int none = -1;
+	struct iovec number = { &none, sizeof(none) };
+
+	if (!get_registers(tid, &registers))
+		return;
+	set_first_argument(&registers, (uint64_t)-ENOSYS);
+	ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &registers.size);
+	ptrace(PTRACE_SETREGSET, tid, NT_ARM_SYSTEM_CALL, &number);
+}
 #else
 static void set_first_argument(struct registers *registers, uint64_t value)
 {
 	registers->wide.a0 = value;
+}
+
+void rec_refuse_call(pid_t tid)
+{
+	struct registers registers;
+
+	if (!get_registers(tid, &registers))
+		return;
+	registers.wide.a7 = UINT64_MAX;
+	set_first_argument(&registers, (uint64_t)-ENOSYS);
+	ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &registers.size);
 }
 #endif
 

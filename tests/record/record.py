@@ -59,7 +59,7 @@ def as_it_was(what, differences=0, **expected):
 ROLES = [('threads', '200'), ('spawns', '2'), ('clone-vm',), ('untraced',), ('fork', '15'), ('exec-from-thread',),
          ('leader-exits',), ('status', '4'), ('killed', '9'), ('killed', '15'), ('flock', '20'), ('descriptions',),
          ('stack', '300'), ('aio',), ('grows', '20'),
-         ('limit',), ('limits',)]
+         ('limit',), ('limits',), ('own-filter', '0'), ('own-filter', '7')]
 machine = os.uname().machine
 if machine == 'x86_64':
     ROLES.append(('compat',))
@@ -67,7 +67,7 @@ for role in ROLES:
     alone = run(SUBJECT, *role)
     status = alone.returncode if alone.returncode >= 0 else 128 - alone.returncode
     for mode, options in MODES.items():
-        if mode == 'survive' and role[0] in ('limit',):
+        if mode == 'survive' and role[0] in ('limit', 'own-filter'):  # there its refusals stop, and are recorded
             continue
         seen = record(SUBJECT, *role, options=options)
         ok((seen.returncode, seen.stdout) == (status, alone.stdout), f'{role[0]} ({mode}): the same as alone',

@@ -5,12 +5,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -649,16 +651,31 @@ static int compat_role(int unused)
 }
 #endif
 
+static void place(char *p, size_t len)
+{
+	if (mmap(p, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+	    p)
+		die("MAP_FIXED");
+}
+
 /* Mapped by the kernel for itself: rings of asynchronous input and output. */
 static int aio_role(int unused)
 {
 	unsigned long contexts[3] = { 0 };
+	char *p = mmap(NULL, 5 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int failed = 0;
 
+	place(p + PAGE, PAGE);
+	place(p + 3 * PAGE, PAGE);
+	p[PAGE] = p[3 * PAGE] = 1; /* each with an anon_vma of its own */
+	madvise(p + PAGE, PAGE, MADV_NORMAL);
+	madvise(p + 3 * PAGE, PAGE, MADV_NORMAL);
 	for (int i = 0; i < 3; i++)
 		failed += syscall(SYS_io_setup, 128, &contexts[i]) != 0;
 	map(3);
 	failed += syscall(SYS_io_destroy, contexts[1]) != 0;
+	munmap(p + 2 * PAGE, PAGE);
+	place(p + 2 * PAGE, PAGE);
 	map(2);
 	printf("aio %s\n", failed ? "failed" : "done");
 	return 0;
@@ -1035,6 +1052,31 @@ static int traces_role(int unused)
 	return 0;
 }
 
+/* A filter that asks for a tracer, of calls that seam follows and others, where none is to be had. */
+static int own_filter_role(int data)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_munmap, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE | (uint16_t)data),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+	char *p = map(3);
+	long parent, unmapped;
+
+	munmap(map(2), 2 * PAGE);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program))
+		return 77;
+	parent = syscall(SYS_getppid) == -1 ? -errno : 0;
+	unmapped = munmap(p, PAGE) ? -errno : 0;
+	map(2);
+	printf("own filter: getppid %ld, munmap %ld\n", parent, unmapped);
+	return 0;
+}
+
 static int strict_role(int unused)
 {
 	syscall(SYS_exit, prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) ? 5 : 4);
@@ -1069,6 +1111,7 @@ static const struct {
 	{ "grows", grows_role },
 	{ "traces", traces_role },
 	{ "strict", strict_role },
+	{ "own-filter", own_filter_role },
 	{ "outcomes", outcomes_role },
 	{ "maps-for-ever", maps_for_ever_role },
 	{ "unmaps", unmaps_role },
