@@ -15,7 +15,7 @@ ok(d.plain_calls() == ['mmap(0, 10000, 3, 22, ffffffffffffffff, 0) = 0', 'mprote
                        'mremap(1000, 1000, 2000, 1, 0) = 0', 'mremap(1000, 1000, 2000, 3, 5000) = 0', 'munlockall() = 0'], 'its operations', d.lines)
 ok("file=1:3:3:" in d.of('call')[3] and "file=6:8:1:" in d.of('call')[4] and d.of('call')[1].endswith("'mprotect $1+4000 1000 0'"), 'files, and the text as written', d.lines)
 ok([d.of('space')[0].split()[0], d.of('end')[0].split()[0]] == ['space', 'end'] and 'born=exec' in d.of('space')[0], 'one space, empty at first', d.lines)
-for fd, file in (('-1', None), ('0', None), ('2', None), ('3', '3:3'), ('4', '4:3'), ('5', '5:1'), ('6', '6:7'), ('7', '7:2'), ('8', '8:1'), ('9', '9:1'), ('a', None)):
+for fd, file in (('-1', None), ('0', None), ('2', None), ('3', '3:3'), ('4', '4:3'), ('5', '5:1'), ('6', '6:7'), ('7', '7:2'), ('8', '8:1'), ('9', '9:1'), ('a', '10:b'), ('c', '12:403'), ('d', '13:43'), ('e', '14:21'), ('f', None)):
     d = dump(f'mmap 0 1000 1 2 {fd} 0\n')
     ok((f':{file}:' in d.of('call')[0]) if file else 'file=' not in d.of('call')[0], f'file {fd}', d.lines)
 
@@ -25,7 +25,7 @@ ok([c[1] for c in d.calls()] == [0, 0, 1, 1, 2, 0] and len(d.of('space')) == 3 a
 
 for bad, word in (('mmpa 0 1000 3 22 -1 0', 'mmpa'), ('mmap 0 1000 3 22 -1', 'expected 6 arguments, found 5'), ('mmap 0 1000 3 22 -1 0 0', 'found 7'),
                   ('munmap 0x1000 1000', 'without 0x'), ('munmap $9 1000', 'earlier'), ('munmap $2 1000', 'earlier'), ('munmap $0 1000', 'earlier'), ('munmap $x 1', 'behind $'),
-                  ('munmap $1*4 1', '$K+HEX'), ('munmap 11111111111111111 1', 'hexadecimal'), ('mmap 0 1000 3 22 x 0', '3 to 9'), ('mmap 0 1000 3 2 3 $1', 'offset'),
+                  ('munmap $1*4 1', '$K+HEX'), ('munmap 11111111111111111 1', 'hexadecimal'), ('mmap 0 1000 3 22 x 0', '3 to e'), ('mmap 0 1000 3 2 3 $1', 'offset'),
                   ('mmap 0 1000 3 2 3 10000000000000', 'offset'), ('rlimit cpu 1', 'memlock'), ('#map-every x', 'decimal'), ('[1] brk 0', 'fork'), ('[x] brk 0', 'space'),
                   ('[0]', 'operation'), ('mmap 1 2 3 4 5 6 7 8 9 a b c d', 'over 7')):
     d = dump('brk 0\n' + bad + '\nbrk $1\n')
