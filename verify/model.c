@@ -140,13 +140,27 @@ static int64_t set_limit(struct seam_space *space, uint64_t which, uint64_t valu
 	return 0;
 }
 
+/*
+ * Memory that a fault stopped in is prepared for it, whether nobody answers for the page (userfaultfd) or the file
+ * has none (mm/memory.c do_anonymous_page, do_cow_fault); huge pages of hugetlb are asked for first.
+ */
+static bool is_prepared(const struct seam_space *space, uint64_t addr)
+{
+	struct seam_area area;
+
+	return seam_area_find(space, addr, &area) && area.start <= addr &&
+	       !(area.flags & SEAM_VM_HUGETLB);
+}
+
 /* The model does not know where files end: it goes as far as the kernel went. */
 static void touch(struct seam_space *space, const struct op *op, const uint64_t *args,
 		  const struct outcome *real, struct outcome *ret_outcome)
 {
 	bool write = op->call == TRACE_CALL_touch;
-	uint64_t reached = 0, end = real->beyond ? real->reached : args[0] + args[1];
+	uint64_t reached = 0, end = args[0] + args[1];
 
+	if (real->beyond)
+		end = real->reached + is_prepared(space, real->reached);
 	if (end > args[0])
 		ret_outcome->result =
 			seam_space_touch(space, args[0], end - args[0], write, &reached);
