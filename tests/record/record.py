@@ -108,6 +108,23 @@ if os.path.exists(DUMP):
     text = run(DUMP, DATA).stdout
     changes = re.findall(r'^(?:change|lost) .*$', text, re.M)
     ok(not changes, 'mmap and brk in all ways: all is explained by calls', len(changes), changes[:3])
+
+
+def calls_of(words, options):
+    run('setarch', '-R', SEAM, 'record', '-o', DATA, *options, '--', *words)
+    return [re.sub(' (pid|tid|time)=\\S+', '', line) for line in run(DUMP, DATA).stdout.splitlines()
+            if line.startswith('call')]
+
+
+if os.path.exists(DUMP) and shutil.which('setarch') and run('setarch', '-R', 'true').returncode == 0:
+    SIZES = 'x = [bytearray(i * 1000) for i in range(400)]; del x[::2]; y = [bytearray(i * 700) for i in range(600)]'
+    for words in ([SUBJECT, 'outcomes', '20'], ['/usr/bin/python3', '-ISc', SIZES], ['bash', '-c', 'x=$(/bin/true; :)']):
+        if not shutil.which(words[0]):
+            continue
+        there, here = calls_of(words, ['--survive']), calls_of(words, [])
+        ok(here == there and len(here) > 20,
+           f'{os.path.basename(words[0])}: each call and result as where it stops at its exit',
+           [pair for pair in zip(there, here) if pair[0] != pair[1]][:3], len(there), len(here))
 for role in ('unmaps-for-ever', 'maps-for-ever'):
     bad = []
     for round_ in range(10):
