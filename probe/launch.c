@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,6 +43,26 @@ static void restore_signals(const struct launch *launch)
 	sigprocmask(SIG_SETMASK, &launch->mask, NULL);
 }
 
+/*
+ * execvp tries each directory of PATH by an exec, which a recorder stops at; what is there can be asked
+ * without one. Comes back when that is not all that there is to it.
+ */
+static void exec_found(char **argv)
+{
+	const char *at = strchr(argv[0], '/') ? NULL : getenv("PATH");
+	char path[PATH_MAX];
+
+	for (size_t len; at; at = at[len] ? at + len + 1 : NULL) {
+		len = strcspn(at, ":");
+		if ((size_t)snprintf(path, sizeof(path), "%.*s%s%s", (int)len, at, len ? "/" : "",
+				     argv[0]) < sizeof(path) &&
+		    !access(path, X_OK)) {
+			execv(path, argv);
+			return;
+		}
+	}
+}
+
 static void __attribute__((noreturn))
 run_program(const struct launch *launch, int gate, int report, char **argv, int (*prepare)(void))
 {
@@ -51,6 +74,7 @@ run_program(const struct launch *launch, int gate, int report, char **argv, int 
 	restore_signals(launch);
 	err = prepare ? prepare() : 0;
 	if (!err) {
+		exec_found(argv);
 		execvp(argv[0], argv);
 		err = errno;
 	}
