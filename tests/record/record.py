@@ -248,6 +248,23 @@ for pattern in (r'^\d+ exec: \d+ areas$', r'mprotect\(0x\w+, 4096, PROT_READ\) =
                 r'MADV_DONTDUMP\) = 0  areas \d+→\d+ split flags$', r'munmap\(0x\w+, 8192\) = 0  areas \d+ split$'):
     ok(any(re.search(pattern, line) for line in lines), f'--print: {pattern}', seen.stderr)
 
+# The program is the one that PATH finds, by one exec
+for name, text, mode in (('one/plain-script', 'echo script $0', 0o755), ('one/not-executable', 'echo never', 0o644),
+                         ('two/not-executable', '#!/bin/sh\necho here $0', 0o755), ('two/directory/x', '', 0o644),
+                         ('two/plain-script', 'echo never', 0o755), ('one/refused', '', 0o644),
+                         ('three/directory', '#!/bin/sh\necho file $0', 0o755)):
+    os.makedirs(os.path.dirname(name), exist_ok=True)
+    with open(name, 'w') as f:
+        f.write(text)
+    os.chmod(name, mode)
+os.chmod('two/directory', 0o755)
+for path in (f'/none:{scratch}/one:{scratch}/two:three::/bin', ':/bin', '/bin:', f'{scratch}/two/plain-script:/bin'):
+    for name in ('plain-script', 'not-executable', 'directory', 'refused', 'true', 'none'):
+        env = {**os.environ, 'PATH': path}
+        alone = run('/usr/bin/env', name, env=env)
+        seen = record(name, env=env)
+        ok((seen.returncode, seen.stdout) == (alone.returncode, alone.stdout), f'PATH {path}: {name}', alone, seen)
+
 # Statuses that are seam's
 with open('plain', 'w'):
     pass
