@@ -20,7 +20,7 @@
 #define MAX_LEN (UINT64_C(1) << 40)
 #define ENOUGH_RIGHT 3
 #define MAX_GAPS 64	 /* looked at for one call */
-#define MAX_GROUNDS 4096 /* a fragmented map is not kept */
+#define MAX_GROUNDS 1024 /* of a fragmented map keeping them costs more than a stop */
 
 static uint64_t page_up(uint64_t addr)
 {

@@ -46,7 +46,8 @@ bool rec_can_ask(void)
 {
 	int maps = procmap_open(0), pages = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	uint64_t page;
-	bool can = maps >= 0 && procmap_works(maps) && pages >= 0 &&
+	bool can = sysconf(_SC_PAGESIZE) == PAGE && maps >= 0 && procmap_works(maps) &&
+		   pages >= 0 &&
 		   find_anonymous(pages, (uintptr_t)&page & ~(uintptr_t)(PAGE - 1),
 				  ((uintptr_t)&page | (PAGE - 1)) + 1, &page) == 1;
 
