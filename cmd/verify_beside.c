@@ -182,6 +182,7 @@ int verify_beside(const struct verify_session *session)
 		.policy = &session->policy,
 		.host = &run.host,
 		.commit_limit_pages = session->host.options.commit_limit_pages,
+		.exec_only_pkey = session->host.options.exec_only_pkey,
 		.max_mismatches = options->stop ? 1 : options->mismatches,
 	};
 	int status = options->pid

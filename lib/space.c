@@ -59,6 +59,7 @@ static int set_layout(struct seam_space *space, const struct seam_space_options 
 	space->flags = options->flags;
 	space->may = options->may;
 	space->overcommit = options->overcommit;
+	space->exec_only_pkey = options->exec_only_pkey;
 	space->user_end = or_default(options->user_end, page_down(space, arch->user_end));
 	/* a small space is searched as by kernels: from a third of it (TASK_UNMAPPED_BASE) */
 	base = page_down(space, arch->mmap_base);
@@ -86,7 +87,7 @@ static int set_layout(struct seam_space *space, const struct seam_space_options 
 	if (space->flags & SEAM_SPACE_READERS &&
 	    (!WITH_READERS || space->flags & SEAM_SPACE_COUNT_STEPS))
 		return -SEAM_EINVAL;
-	if (space->overcommit > 2 ||
+	if (space->overcommit > 2 || space->exec_only_pkey > MAX_PKEY ||
 	    (space->user_end | space->mmap_base | space->legacy_base) & mask ||
 	    space->mmap_base > space->user_end || space->legacy_base > space->user_end)
 		return -SEAM_EINVAL;

@@ -84,7 +84,7 @@ struct seam_space {
 	struct seam_space *next_in_family;
 	const struct arch *arch;
 	unsigned int page_shift, host_page_shift;
-	uint32_t flags, may, overcommit;
+	uint32_t flags, may, overcommit, exec_only_pkey;
 	uint64_t user_end, mmap_base, legacy_base, min_addr, min_addr_sysctl, stack_gap;
 	uint64_t commit_limit_pages;
 	uint64_t offset_mask; /* page offsets wrap behind it */
@@ -107,6 +107,15 @@ struct seam_space {
 	struct adopted *adopted; /* a hash table, open addressing */
 	uint32_t nr_adopted, adopted_room;
 };
+
+#define MAX_PKEY 15
+
+/* Memory with the key that nobody may read or write by (arch/x86/mm/pkeys.c). */
+static inline bool has_exec_only_key(const struct seam_space *space, uint64_t flags)
+{
+	return WITH_KERNELS && space->exec_only_pkey &&
+	       (flags & SEAM_VM_PKEY) >> SEAM_VM_PKEY_SHIFT == space->exec_only_pkey;
+}
 
 /* A constant to the compiler where the build has one policy. */
 static inline const struct seam_policy *policy_of(const struct seam_space *space)

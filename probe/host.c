@@ -195,6 +195,17 @@ static int look_base(struct seam_space_options *options)
 	return pid < 0 ? -EAGAIN : 0;
 }
 
+/* The first key is the kernel's to give, while the process has allocated none. */
+static uint32_t exec_only_pkey(void)
+{
+	int key = pkey_alloc(0, 0);
+
+	if (key < 0)
+		return 0;
+	pkey_free(key);
+	return (uint32_t)key;
+}
+
 int host_look(struct host *ret_host)
 {
 	struct seam_space_options *o = &ret_host->options;
@@ -218,6 +229,7 @@ int host_look(struct host *ret_host)
 		o->flags |= SEAM_SPACE_READ_IMPLIES_EXEC;
 	o->overcommit = (uint32_t)sysctl("overcommit_memory", 0);
 	o->commit_limit_pages = commit_limit(o->overcommit);
+	o->exec_only_pkey = exec_only_pkey();
 	o->user_end = USER_END_4_LEVEL;
 	o->min_addr_sysctl = sysctl("mmap_min_addr", 65536);
 	o->min_addr = look_min_addr(o->min_addr_sysctl);

@@ -115,6 +115,7 @@ static int create_space(const struct lane *lane, const struct event *event,
 									    : MIN_ADDR;
 		options.stack_gap = host->stack_gap;
 		options.commit_limit_pages = lane->options->commit_limit_pages;
+		options.exec_only_pkey = lane->options->exec_only_pkey;
 		if (!options.max_areas)
 			options.max_areas = host->max_areas;
 		/* what a kernel without a number has is not known: as today's are built */

@@ -77,6 +77,7 @@ struct replay_options {
 	bool keep_maps;		     /* of each process at its end */
 	bool guard_markers;	     /* remedy: guard pages become markers */
 	uint64_t max_areas;	     /* 0: the host's own, or the kernel's default */
+	uint32_t exec_only_pkey;     /* the same; a program that allocates keys may get another */
 	uint64_t commit_limit_pages; /* as of struct seam_space_options; 0: not known, no limit */
 	struct trace_options trace;
 	const struct replay_watcher *watcher; /* may be NULL */

@@ -268,6 +268,7 @@ int beside_new(const struct beside_options *options, struct beside **ret_beside)
 		.touch = options->eager ? TOUCH_EAGER : TOUCH_RECORDED,
 		.place_recorded = true,
 		.commit_limit_pages = options->commit_limit_pages,
+		.exec_only_pkey = options->exec_only_pkey,
 	};
 	beside->room = LOOK_ROOM;
 	beside->next_anon = FIRST_SEARCHED;

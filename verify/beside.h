@@ -62,6 +62,7 @@ struct beside_options {
 	const struct seam_policy *policy;
 	const struct trace_host *host;
 	uint64_t commit_limit_pages; /* what the host has for one call (struct host, options) */
+	uint32_t exec_only_pkey;     /* the same */
 	uint64_t max_mismatches;     /* then nothing more is compared; 0: no limit */
 	bool eager; /* touches cannot be asked for: what can be written counts as touched */
 };

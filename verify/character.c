@@ -21,6 +21,7 @@ static void draw_prots(struct generator *gen)
 		SEAM_PROT_READ | SEAM_PROT_EXEC,
 		RW | SEAM_PROT_EXEC,
 		SEAM_PROT_WRITE,
+		SEAM_PROT_EXEC,
 	};
 
 	gen->is.nr_prots = (uint8_t)(1 + below(gen, ARRAY_SIZE(gen->is.prots)));

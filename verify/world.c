@@ -350,6 +350,9 @@ static int make_space(struct world *world, const struct seam_policy *policy)
 		options.flags |= SEAM_SPACE_MDWE;
 	if (world->kind & WORLD(read_exec))
 		options.flags |= SEAM_SPACE_READ_IMPLIES_EXEC;
+	/* the next that is free is the kernel's own */
+	if (world->model_files.pkeys)
+		options.exec_only_pkey = (uint32_t)__builtin_ctz(~world->model_files.pkeys);
 	options.policy = policy;
 	options.alloc = &alloc;
 	return seam_space_create(&options, &world->space);

@@ -117,6 +117,11 @@ struct seam_space_options {
 	uint32_t page_shift;	     /* 12 to 16: pages of 4 KiB to 64 KiB */
 	uint32_t host_page_shift; /* page_shift to 30: granules (seam/granule.h); 0: page_shift */
 	const struct seam_payload *payload; /* NULL: tags are numbers. Copied. */
+	/*
+	 * The protection key that the kernel gives by itself to memory which may be executed alone, the
+	 * lowest that the process has not allocated; 0: a processor without keys, or none is left.
+	 */
+	uint32_t exec_only_pkey;
 };
 
 /* Steps taken in the modelled kernel's own structures, by what they are for. */

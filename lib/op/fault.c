@@ -126,7 +126,7 @@ static int populate_area(struct seam_space *space, struct cursor *cursor, const 
 	if (flags & SEAM_VM_LOCKONFAULT)
 		return 0;
 	/* 6.18 mm/gup.c check_vma_flags */
-	if (area_attr(space, area)->traits & SEAM_TRAIT_SECRET)
+	if (area_attr(space, area)->traits & SEAM_TRAIT_SECRET || has_exec_only_key(space, flags))
 		return -SEAM_EFAULT;
 	if (fault_backed_end(space, area) < to)
 		return -SEAM_EFAULT;

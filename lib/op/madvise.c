@@ -263,7 +263,7 @@ static int populate_part(struct seam_space *space, struct cursor *cursor, uint64
 	flags = area_flags(space, &area);
 	if (flags & (SEAM_VM_IO | SEAM_VM_PFNMAP) ||
 	    area_attr(space, &area)->traits & SEAM_TRAIT_SECRET ||
-	    !(flags & (write ? SEAM_VM_WRITE : SEAM_VM_READ)))
+	    has_exec_only_key(space, flags) || !(flags & (write ? SEAM_VM_WRITE : SEAM_VM_READ)))
 		return -SEAM_EINVAL;
 	/* an object of shared memory that ends before its area does */
 	if (fault_backed_end(space, &area) < end)

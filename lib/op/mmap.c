@@ -82,6 +82,8 @@ static uint64_t first_flags(const struct seam_space *space, const struct mapping
 	uint64_t flags = map->prot & SEAM_VM_RWX;
 
 	flags |= SEAM_VM_MAYREAD | SEAM_VM_MAYWRITE | SEAM_VM_MAYEXEC | space->mm.def_flags;
+	if (WITH_KERNELS && map->prot == SEAM_PROT_EXEC)
+		flags |= (uint64_t)space->exec_only_pkey << SEAM_VM_PKEY_SHIFT;
 	if (map->map_flags & SEAM_MAP_GROWSDOWN)
 		flags |= SEAM_VM_GROWSDOWN;
 	if (map->map_flags & SEAM_MAP_LOCKED)

@@ -6,7 +6,6 @@
 #include "lib/op/op.h"
 
 #define GROWS (SEAM_PROT_GROWSDOWN | SEAM_PROT_GROWSUP)
-#define MAX_PKEY 15
 
 struct change {
 	uint32_t prot;
@@ -75,6 +74,23 @@ static int change_area(struct seam_space *space, struct cursor *cursor, uint64_t
 	return space->no_memory ? -SEAM_EALLOC : 0;
 }
 
+/*
+ * The key that it has afterwards: what mprotect leaves to be executed alone gets a key of its own, and
+ * loses it with that (arch/x86/mm/pkeys.c __arch_override_mprotect_pkey).
+ */
+static uint64_t key_after(const struct seam_space *space, const struct change *change, uint64_t old)
+{
+	bool exec_only = (old & SEAM_VM_RWX) == SEAM_VM_EXEC && has_exec_only_key(space, old);
+
+	if (change->pkey >= 0)
+		return (uint64_t)change->pkey << SEAM_VM_PKEY_SHIFT;
+	if (!WITH_KERNELS || !space->exec_only_pkey)
+		return old & SEAM_VM_PKEY;
+	if (change->prot == SEAM_PROT_EXEC)
+		return (uint64_t)space->exec_only_pkey << SEAM_VM_PKEY_SHIFT;
+	return exec_only ? 0 : old & SEAM_VM_PKEY;
+}
+
 static int change_part(struct seam_space *space, struct cursor *cursor, uint64_t start,
 		       uint64_t end, void *ctx)
 {
@@ -87,9 +103,7 @@ static int change_part(struct seam_space *space, struct cursor *cursor, uint64_t
 	if (WITH_KERNELS && space->flags & SEAM_SPACE_READ_IMPLIES_EXEC && flags & SEAM_VM_READ &&
 	    old & SEAM_VM_MAYEXEC)
 		flags |= SEAM_VM_EXEC;
-	flags |= old & ~SEAM_VM_RWX;
-	if (change->pkey >= 0)
-		flags = (flags & ~SEAM_VM_PKEY) | ((uint64_t)change->pkey << SEAM_VM_PKEY_SHIFT);
+	flags |= (old & ~(SEAM_VM_RWX | SEAM_VM_PKEY)) | key_after(space, change, old);
 	/* MAYREAD, MAYWRITE and MAYEXEC stand four bits above what they allow */
 	if (flags & ~(flags >> 4) & SEAM_VM_RWX)
 		return -SEAM_EACCES;

@@ -24,8 +24,10 @@ static int find_area(struct seam_space *space, uint64_t addr, struct cursor *ret
 }
 
 /* arch/x86/mm/fault.c access_error */
-static bool allowed(uint64_t flags, int write)
+static bool allowed(const struct seam_space *space, uint64_t flags, int write)
 {
+	if (has_exec_only_key(space, flags))
+		return false;
 	return flags & (write ? SEAM_VM_WRITE : SEAM_VM_RWX);
 }
 
@@ -47,7 +49,7 @@ int linux_touch(struct seam_space *space, uint64_t addr, uint64_t len, int write
 		err = find_area(space, at, &cursor, &area);
 		if (err)
 			return err;
-		if (!allowed(area_flags(space, &area), write))
+		if (!allowed(space, area_flags(space, &area), write))
 			return -SEAM_EFAULT;
 		backed = fault_backed_end(space, &area);
 		if (backed <= at)

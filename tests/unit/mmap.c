@@ -356,8 +356,43 @@ static void refused_is_not_charged(void)
 	seam_space_destroy(space);
 }
 
+/* Memory that may only be executed, where the processor has keys and the first is free. */
+static void executed_alone(void)
+{
+	struct seam_space_options options = space_options("linux-6.18");
+	struct seam_space *space;
+	struct seam_area area = { 0 };
+	uint64_t done;
+
+	options.exec_only_pkey = 16;
+	ok(seam_space_create(&options, &space) == -SEAM_EINVAL, "no processor has as many keys");
+	options.exec_only_pkey = 1;
+	space = space_new(&options);
+	map(space, 0, 1, SEAM_PROT_EXEC, 0);
+	map(space, 1, 2, RW, 0);
+	protect(space, 1, 1, SEAM_PROT_EXEC);
+	seam_area_find(space, AT(1), &area);
+	ok(area.start == AT(0) && area.end == AT(2) &&
+		   (area.flags & SEAM_VM_PKEY) >> SEAM_VM_PKEY_SHIFT == 1,
+	   "mapped and changed they are one, with the key");
+	ok(seam_space_touch(space, AT(0), PAGE, 0, &done) == -SEAM_EFAULT &&
+		   seam_space_mlock(space, AT(0), PAGE, 0) == -SEAM_ENOMEM,
+	   "nobody reads it, nor does the kernel for him");
+	protect(space, 1, 1, NONE);
+	seam_area_find(space, AT(1), &area);
+	ok(!(area.flags & SEAM_VM_PKEY), "with any other protection the key goes");
+	ok(!seam_space_mprotect(space, AT(1), PAGE, SEAM_PROT_EXEC, 2), "a key of one's own stays");
+	seam_area_find(space, AT(1), &area);
+	ok((area.flags & SEAM_VM_PKEY) >> SEAM_VM_PKEY_SHIFT == 2, "as it was given");
+	protect(space, 1, 1, R);
+	seam_area_find(space, AT(1), &area);
+	ok((area.flags & SEAM_VM_PKEY) >> SEAM_VM_PKEY_SHIFT == 2, "also by mprotect");
+	seam_space_destroy(space);
+}
+
 int main(void)
 {
+	executed_alone();
 	refused_by_file();
 	refused_is_not_charged();
 	fill_gap();
