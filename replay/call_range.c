@@ -10,6 +10,7 @@
 #define PR_SET_MEMORY_MERGE 67
 #define UFFD_REGISTER 0xaa00
 #define UFFD_UNREGISTER 0xaa01
+#define UFFD_MODES 7 /* missing, write protection, minor faults */
 
 static int protect(struct call *call, uint64_t at, uint64_t len)
 {
@@ -228,7 +229,10 @@ void call_uffd_ioctl(struct call *call)
 {
 	uint64_t request = call->arg[1] & 0xffff;
 
-	if (request == UFFD_REGISTER || request == UFFD_UNREGISTER)
+	/* protection of reads and writes (7.3) is none of the model's */
+	if (request == UFFD_REGISTER && call->arg[4] & ~(uint64_t)UFFD_MODES)
+		call_pass(call);
+	else if (request == UFFD_REGISTER || request == UFFD_UNREGISTER)
 		call_over_range(call, call->arg[2], call->arg[3], watch, NEEDS_MEM);
 	else
 		call_pass(call);
