@@ -53,6 +53,24 @@ def near(found, expected):
     return abs(found - expected) <= 0.05 * expected + 30
 
 
+def test_refused_at_last():
+    """What a file refuses when the range is clear leaves a hole; what is refused before leaves all as it was."""
+    ground = ('mmap(0x10000000000, 0x600000, PROT_READ|PROT_EXEC, MAP_PRIVATE|MAP_FIXED|MAP_ANONYMOUS, -1, 0)'
+              ' = 0x10000000000\n')
+    whole = [('0x10000000000', '0x10000600000')]
+    holed = [('0x10000000000', '0x10000200000'), ('0x10000400000', '0x10000600000')]
+    for what, rest, error, expected in (
+            ('too few huge pages', 'MAP_PRIVATE|MAP_FIXED|MAP_ANONYMOUS|MAP_HUGETLB, -1, 0', 'ENOMEM', holed),
+            ('a driver', 'MAP_SHARED|MAP_FIXED, 3</dev/x>, 0', 'EINVAL', holed),
+            ('a file opened for reading', 'MAP_SHARED|MAP_FIXED, 3</x>, 0', 'EACCES', whole)):
+        text = ground + f'mmap(0x10000200000, 0x200000, PROT_READ|PROT_WRITE, {rest}) = -1 {error} (refused)\n'
+        for kernel in 'linux-6.18', 'linux-5.10':
+            report = replayed('--maps', '--kernel', kernel, '-', stdin=text)
+            maps = [(area['start'], area['end']) for row in report['kernels'] for process in row['processes']
+                    for area in process['maps']]
+            tap.ok(maps == expected and report['trace']['differences'] == 0, f'{what}: {error} on {kernel}', maps)
+
+
 def test_steps():
     for stream, kernels in STEPS.items():
         report = replayed('--kernel', ','.join('linux-' + k for k in kernels),
@@ -234,6 +252,7 @@ def test_fork_script():
     tap.ok('# space 0' in out and '# space 1' in out, 'the map of each at the end', out)
 
 
+test_refused_at_last()
 test_steps()
 test_mail()
 test_log_of_2001()
