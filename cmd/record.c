@@ -175,6 +175,8 @@ static int record_into(const struct options *options, struct record_output *outp
 					       .writer_ctx = output,
 					       .watcher = print ? record_print_watcher(print)
 								: NULL,
+					       /* who looks on sees a call once it is done */
+					       .exits = print && isatty(STDERR_FILENO),
 					       .say = say };
 	struct record_result result;
 	uint64_t bytes;

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '..'))
-from running import children_of, is_traced, run, state_of, wait_until  # noqa: E402
+from running import children_of, is_traced, on_terminal, run, state_of, wait_until  # noqa: E402
 from tap import done, is_root, ok, skip  # noqa: E402
 
 EVERY_CUT = '--every-cut' in sys.argv  # takes a minute on a machine that has time
@@ -247,6 +247,11 @@ for pattern in (r'^\d+ exec: \d+ areas$', r'mprotect\(0x\w+, 4096, PROT_READ\) =
                 r'mmap\(NULL, 12288, PROT_READ, MAP_SHARED, 3<.*subject>, 0\) = 0x\w+  areas \d+→\d+ apart .*file',
                 r'MADV_DONTDUMP\) = 0  areas \d+→\d+ split flags$', r'munmap\(0x\w+, 8192\) = 0  areas \d+ split$'):
     ok(any(re.search(pattern, line) for line in lines), f'--print: {pattern}', seen.stderr)
+
+lines = on_terminal(200, SEAM, 'record', '-o', DATA, '--print', SUBJECT, 'maps-and-waits', '9').splitlines()
+before = lines[:lines.index('behind')] if 'behind' in lines else []
+ok(len([line for line in before if 'mmap(NULL, 151552,' in line]) == 9,
+   '--print on a terminal: each call once it is done', lines)
 
 # The program is the one that PATH finds, by one exec
 for name, text, mode in (('one/plain-script', 'echo script $0', 0o755), ('one/not-executable', 'echo never', 0o644),

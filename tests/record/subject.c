@@ -908,6 +908,15 @@ static __attribute__((noreturn)) int maps_for_ever_role(int unused)
 	}
 }
 
+/* After its last call comes nothing for a time. */
+static int maps_and_waits_role(int nr_maps)
+{
+	for (int i = 0; i < nr_maps; i++)
+		map(37);
+	usleep(300000);
+	return write(STDOUT_FILENO, "behind\n", 7) != 7;
+}
+
 /* Unmaps until it is killed, touched memory of all kinds. */
 static __attribute__((noreturn)) int unmaps_for_ever_role(int unused)
 {
@@ -1114,6 +1123,7 @@ static const struct {
 	{ "own-filter", own_filter_role },
 	{ "outcomes", outcomes_role },
 	{ "maps-for-ever", maps_for_ever_role },
+	{ "maps-and-waits", maps_and_waits_role },
 	{ "unmaps", unmaps_role },
 	{ "unmaps-for-ever", unmaps_for_ever_role },
 	{ "limits", limits_role },
