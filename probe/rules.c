@@ -319,6 +319,16 @@ static int probe_uffd_wp_stays(void)
 	return watch_for(0, uffd, UFFDIO_REGISTER_MODE_MISSING) == EBUSY;
 }
 
+static int probe_uffd_cut_apart(void)
+{
+	int uffd = new_uffd();
+
+	map(0, 3, RW);
+	watch(2, uffd);
+	watch(1, uffd);
+	return areas(0, 3) == 3;
+}
+
 static int probe_uffd_own(void)
 {
 	struct uffdio_range range = { (uint64_t)at(0), PAGE };
@@ -662,6 +672,7 @@ static const struct {
 	{ SEAM_RULE_uffd_copy_apart, probe_uffd_copy_apart },
 	{ SEAM_RULE_uffd_wp_stays, probe_uffd_wp_stays },
 	{ SEAM_RULE_uffd_own, probe_uffd_own },
+	{ SEAM_RULE_uffd_cut_apart, probe_uffd_cut_apart },
 	{ SEAM_RULE_memfd_seals, probe_memfd_seals },
 	{ SEAM_RULE_memfd_secret, probe_memfd_secret },
 	{ SEAM_RULE_name, probe_name },

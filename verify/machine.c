@@ -26,6 +26,11 @@
 #define LINE_SIZE 4096
 #define NOT_FOUND 127
 #define COMMAND_LINE_SIZE 1800 /* x86 kernels take 2048 bytes */
+/*
+ * Processes at the limit of areas show as much with few, and a kernel that shows areas as text only
+ * (up to 6.10) takes 50 ms under emulation for 65,530.
+ */
+#define FEW_AREAS "sysctl.vm.max_map_count=2000"
 
 /* An archive in the form that kernels unpack (cpio "newc"). */
 struct archive {
@@ -152,7 +157,7 @@ static int write_command_line(const struct guest *guest, char *line, char *ret_e
 		return fail(ret_error, -EINVAL, "'%s': a quote is left open", guest->append);
 	len = (size_t)snprintf(line, COMMAND_LINE_SIZE,
 			       "console=ttyS0 quiet loglevel=1 rdinit=/init reboot=t "
-			       "panic=-1 tsc=unstable mitigations=off %s -- guest",
+			       "panic=-1 tsc=unstable mitigations=off " FEW_AREAS " %s -- guest",
 			       guest->append ? guest->append : "");
 
 	for (char *const *word = guest->command; *word && len < COMMAND_LINE_SIZE; word++) {

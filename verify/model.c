@@ -141,8 +141,9 @@ static int64_t set_limit(struct seam_space *space, uint64_t which, uint64_t valu
 }
 
 /*
- * Memory that a fault stopped in is prepared for it, whether nobody answers for the page (userfaultfd) or the file
- * has none (mm/memory.c do_anonymous_page, do_cow_fault); huge pages of hugetlb are asked for first.
+ * Memory that a fault stopped in is prepared for it, whether nobody answers for the page
+ * (userfaultfd) or the file has none (mm/memory.c do_anonymous_page, do_cow_fault); huge pages of
+ * hugetlb are asked for first.
  */
 static bool is_prepared(const struct seam_space *space, uint64_t addr)
 {

@@ -70,6 +70,8 @@ extern "C" {
 	  "PR_SET_MEMORY_MERGE marks: 1 new areas after joining (6.4-6.16), 2 before (6.17-)")     \
 	X(dontunmap, "mremap DONTUNMAP: 1 private anonymous memory (5.7-5.12), 2 any (5.13-)")     \
 	X(uffd_own, "only the userfaultfd that watches memory can let go of it (6.17-)")           \
+	X(uffd_cut_apart,                                                                          \
+	  "what a userfaultfd cuts off an area's end does not join what follows (-6.3)")           \
 	X(memfd_seals, "shared maps of a memfd sealed against writing: 1 the file refuses at "     \
 		       "last, F_SEAL_WRITE readers too (-6.6); 2 readers may, F_SEAL_WRITE "       \
 		       "refuses at first (6.1.170), 3 at last (6.7-6.12), 4 all at first (6.14-)") \

@@ -133,7 +133,7 @@ static int register_part(struct seam_space *space, struct cursor *cursor, uint64
 		return 0;
 	attr.uffd = wanted->uffd;
 	attr.flags = (attr.flags & ~UFFD_BITS) | wanted->flags;
-	return modify_range(space, cursor, start, end, &attr);
+	return modify_watched(space, cursor, start, end, &attr);
 }
 
 /*
@@ -217,7 +217,7 @@ static int unregister_part(struct seam_space *space, struct cursor *cursor, uint
 
 	index_load(&space->index, cursor, &area);
 	attr = *area_attr(space, &area);
-	return attr_drop_uffd(&attr) ? modify_range(space, cursor, start, end, &attr) : 0;
+	return attr_drop_uffd(&attr) ? modify_watched(space, cursor, start, end, &attr) : 0;
 }
 
 static bool is_anothers(const struct seam_space *space, const struct attr *attr, uint32_t uffd)

@@ -40,7 +40,7 @@ static noinline_for_stack void decide(struct seam_space *space, const struct cur
 	o->has_prev = at_start && load_prev(space, *cursor, &o->prev) &&
 		      o->prev.end == o->range.start &&
 		      fits(space, &o->prev, &o->range, NEIGHBOUR_LEFT);
-	o->has_next = at_end && load_next(space, *cursor, &o->next) &&
+	o->has_next = at_end && !o->ends_apart && load_next(space, *cursor, &o->next) &&
 		      o->next.start == o->range.end &&
 		      fits(space, &o->range, &o->next, NEIGHBOUR_RIGHT);
 	if (o->has_prev && o->has_next && !join_bridged(space, &o->prev, &o->next))
@@ -172,6 +172,7 @@ static noinline_for_stack struct outcome *take_range(struct seam_space *space,
 	o->range.start = start;
 	o->range.end = end;
 	o->range.pgoff = area_offset_at(space, &o->area, start);
+	o->ends_apart = false;
 	return o;
 }
 
@@ -197,6 +198,16 @@ int modify_range(struct seam_space *space, struct cursor *cursor, uint64_t start
 		 const struct attr *attr)
 {
 	return modify_attr(space, cursor, take_range(space, cursor, start, end), attr);
+}
+
+/* 6.1 fs/userfaultfd.c compares the part with the page offset of the whole area. */
+int modify_watched(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
+		   const struct attr *attr)
+{
+	struct outcome *o = take_range(space, cursor, start, end);
+
+	o->ends_apart = rule(space, SEAM_RULE_uffd_cut_apart) && start > o->area.start;
+	return modify_attr(space, cursor, o, attr);
 }
 
 int modify_tag(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,

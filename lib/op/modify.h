@@ -19,6 +19,7 @@ struct outcome {
 	struct area prev, next;
 	bool has_prev, has_next; /* compared with, and they fit */
 	bool whole;		 /* the range is the area, which a join removes */
+	bool ends_apart;	 /* not compared with next */
 };
 
 /*
@@ -31,6 +32,10 @@ struct outcome {
  */
 int modify_range(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
 		 const struct attr *attr);
+
+/* The same for what a userfaultfd watches: the rule uffd_cut_apart. */
+int modify_watched(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
+		   const struct attr *attr);
 
 /* The same for the embedder's tag. */
 int modify_tag(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,

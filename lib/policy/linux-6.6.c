@@ -12,6 +12,7 @@ const struct seam_policy policy_linux_6_6 = {
 		RULE(close, 2),
 		RULE(remove_writable, 1),
 		RULE(memfd_seals, 1),
+		RULE(uffd_cut_apart, 0),
 		RULE(above4g, 1),
 		RULE(ksm, 1),
 	},

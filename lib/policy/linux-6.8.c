@@ -13,6 +13,7 @@ const struct seam_policy policy_linux_6_8 = {
 		RULE(close, 2),
 		RULE(stack_nh, 1),
 		RULE(memfd_seals, 3),
+		RULE(uffd_cut_apart, 0),
 		RULE(thp_align, 2),
 		RULE(above4g, 1),
 		RULE(ksm, 1),

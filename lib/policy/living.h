@@ -23,6 +23,7 @@
 	RULE(onfault_access, 1),	\
 	RULE(remove_writable, 1),	\
 	RULE(memfd_seals, 1),		\
+	RULE(uffd_cut_apart, 1),	\
 	RULE(area_tree, 3)
 
 /* DONTUNMAP, for private anonymous memory. */
@@ -61,6 +62,7 @@
 	RULE(close, 2),			\
 	RULE(fill_right, 0),		\
 	RULE(clear_first, 0),		\
+	RULE(uffd_cut_apart, 0),	\
 	RULE(stack_nh, 1),		\
 	RULE(thp_align, 3),		\
 	RULE(droppable, 1),		\

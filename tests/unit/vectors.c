@@ -213,6 +213,14 @@ static void watched_by_two(struct seam_space *space)
 	seam_space_uffd_register(space, AT(1), PAGE, 2, SEAM_VM_UFFD_MISSING);
 }
 
+/* The second begins within an area and ends where the first begins. */
+static void watched_tail(struct seam_space *space)
+{
+	map(space, 0, 3, RW, 0);
+	seam_space_uffd_register(space, AT(2), PAGE, 1, SEAM_VM_UFFD_MISSING);
+	seam_space_uffd_register(space, AT(1), PAGE, 1, SEAM_VM_UFFD_MISSING);
+}
+
 static void named(struct seam_space *space)
 {
 	map(space, 0, 2, RW, 0);
@@ -633,6 +641,9 @@ static const struct {
 	{ "two files", two_files, { [V5_10] = "0-1rws 1-2rws" } },
 	{ "a memory policy", bound, { [V5_10] = "0-1rwA 1-2rwA" } },
 	{ "two userfaultfds", watched_by_two, { [V5_10] = "0-1rwAU 1-2rwAU" } },
+	{ "the end of an area watched as what follows is",
+	  watched_tail,
+	  { [V5_10] = "0-1rwA 1-2rwAU 2-3rwAU", [V6_12] = "0-1rwA 1-3rwAU" } },
 	{ "two names", named, { [V5_10] = "0-2rwA", [V6_1] = "0-1rwA 1-2rwA" } },
 	{ "a close operation",
 	  closed,

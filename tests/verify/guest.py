@@ -66,7 +66,7 @@ def test_request():
     args = kept('args').decode().split('\n')
     line = args[args.index('-append') + 1]
     ok(args[args.index('-kernel') + 1] == image, 'the image', args)
-    ok(' maxcpus=1 quiet -- guest verify --tap ' in line and line.endswith(' --rules /rules /calls.ops'),
+    ok(' sysctl.vm.max_map_count=2000 maxcpus=1 quiet -- guest verify --tap ' in line and line.endswith(' --rules /rules /calls.ops'),
        'words for the kernel, and the request behind them', line)
     files = kept('files')
     ok(files[:6] == b'070701' and b'TRAILER!!!' in files and b'init' in files[:200], 'an initial file system', files[:200])
