@@ -17,13 +17,17 @@ struct chunk {
 	size_t nr_free; /* only while chunks are being looked for that are */
 };
 
+#define LINES(bytes) (((bytes) + LINE_SIZE - 1) / LINE_SIZE * LINE_SIZE)
+#define LEAF_BYTES LINES(sizeof(struct leaf))
+#define INNER_BYTES LINES(sizeof(struct inner))
+#define COLD_BYTES LINES(LEAF_SLOTS * sizeof(uint64_t))
+
 static const struct {
 	size_t size, first_blocks; /* in bytes; in the first chunk */
 } kinds[NR_POOLS] = {
-	[POOL_LEAF] = { (sizeof(struct leaf) + LINE_SIZE - 1) / LINE_SIZE * LINE_SIZE, 15 },
-	[POOL_INNER] = { (sizeof(struct inner) + LINE_SIZE - 1) / LINE_SIZE * LINE_SIZE, 3 },
-	[POOL_COLD] = { (LEAF_SLOTS * sizeof(uint64_t) + LINE_SIZE - 1) / LINE_SIZE * LINE_SIZE,
-			7 },
+	[POOL_LEAF] = { LEAF_BYTES, 15 },
+	[POOL_INNER] = { INNER_BYTES, 3 },
+	[POOL_COLD] = { COLD_BYTES, 7 },
 };
 
 _Static_assert(sizeof(struct leaf) <= 8 * LINE_SIZE, "a leaf is eight cache lines");
@@ -37,7 +41,12 @@ static size_t block_start(const struct chunk *chunk, size_t used)
 
 static size_t chunk_capacity(const struct chunk *chunk, enum pool_kind kind)
 {
-	return (chunk->size - block_start(chunk, sizeof(*chunk))) / kinds[kind].size;
+	size_t room = chunk->size - block_start(chunk, sizeof(*chunk));
+
+	/* by constants: some 32-bit processors have no division, and ask a library for it */
+	if (kind == POOL_LEAF)
+		return room / LEAF_BYTES;
+	return kind == POOL_INNER ? room / INNER_BYTES : room / COLD_BYTES;
 }
 
 static size_t chunk_size(const struct index_blocks *blocks, enum pool_kind kind)
