@@ -281,6 +281,25 @@ static bool is_due(const struct unmap *old)
 	return FOR_SPEED && old->due;
 }
 
+/* Whether the limits allow the new memory where the range holds some already (6.1 mmap_region). */
+static noinline_for_stack bool may_expand_over(const struct seam_space *space,
+					       const struct mapping *map)
+{
+	uint64_t pages = pages_of(space, map->len), end = map->addr + map->len;
+	struct cursor cursor;
+	struct area area;
+
+	if (limit_may_expand(space, map->flags, pages))
+		return true;
+	for_each_area(space, map->addr, &cursor, &area) {
+		if (area.start >= end)
+			break;
+		pages -= pages_of(space, (area.end < end ? area.end : end) -
+						 (area.start > map->addr ? area.start : map->addr));
+	}
+	return limit_may_expand(space, map->flags, pages);
+}
+
 /* Makes room, and takes what the new memory is charged (6.18 mm/vma.c __mmap_prepare). */
 static int make_room(struct seam_space *space, struct mapping *map, struct unmap *old)
 {
@@ -289,10 +308,12 @@ static int make_room(struct seam_space *space, struct mapping *map, struct unmap
 	int err = 0;
 
 	/* what was searched for is free */
-	if (map->map_flags & SEAM_MAP_FIXED)
-		err = unmap_check(space, map->addr, map->addr + map->len, old);
-	else
+	if (!(map->map_flags & SEAM_MAP_FIXED))
 		steps_find(space, map->addr, &old->at);
+	else if (first && !may_expand_over(space, map))
+		err = -SEAM_ENOMEM; /* before anything is cut */
+	else
+		err = unmap_check(space, map->addr, map->addr + map->len, old);
 	/* up to 6.11 whatever cannot be cleared was said to lack memory */
 	if (err)
 		return first && err != -SEAM_EALLOC ? -SEAM_ENOMEM : err;

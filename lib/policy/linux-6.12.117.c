@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Seals are looked at before anything is cleared; memory of memfd_secret is not locked. */
+/*
+ * What DONTUNMAP left is told apart; seals are looked at before anything is cleared; memory of
+ * memfd_secret is not locked.
+ */
 #include "lib/policy/living.h"
 
 const struct seam_policy policy_linux_6_12_117 = {
@@ -9,6 +12,8 @@ const struct seam_policy policy_linux_6_12_117 = {
 	.checked = 1,
 	.rule = {
 		RULES_6_12,
+		RULE(dontunmap_anew, 1),
+		RULE(dontunmap_apart, 2),
 		RULE(memfd_seals, 4),
 		RULE(memfd_secret, 2),
 	},

@@ -449,6 +449,18 @@ static void huge_page_pierced(struct seam_space *space)
 	say(space, map(space, HUGE_PAGES + 1, 1, RW, 0) == -SEAM_ENOMEM);
 }
 
+/* The same beyond RLIMIT_AS, from the middle of other memory on. */
+static void huge_page_pierced_beyond(struct seam_space *space)
+{
+	uint64_t half = HUGE_PAGES / 2;
+
+	map(space, 0, HUGE_PAGES, RW, 0);
+	map(space, HUGE_PAGES, HUGE_PAGES, RW, SEAM_MAP_HUGETLB | SEAM_MAP_NORESERVE);
+	seam_space_set_limit(space, SEAM_LIMIT_AS, PAGE);
+	map(space, half, HUGE_PAGES, R, 0);
+	seam_space_munmap(space, AT(HUGE_PAGES), HUGE_PAGES * PAGE);
+}
+
 /* The lower page of a file gets the anon_vma of the upper, which was moved since it was touched. */
 static void file_moved(struct seam_space *space)
 {
@@ -597,7 +609,7 @@ static const struct {
 	  { [V5_10] = "0-3rwA",
 	    [V6_1_192] = "0-1rwA 1-2rwA 2-3rwA",
 	    [V6_12] = "0-3rwA",
-	    [V6_12_118] = "0-1rwA 1-3rwA",
+	    [V6_12_117] = "0-1rwA 1-3rwA",
 	    [V6_16] = "0-3rw",
 	    [V6_17] = "0-3rwA",
 	    [V7_2_13] = "0-1rwA 1-3rwA" } },
@@ -627,7 +639,7 @@ static const struct {
 	  { [V5_10] = "0-4rwA 5-6r-",
 	    [V6_1_192] = "0-3rwA 3-4rwA 5-6r-",
 	    [V6_12] = "0-4rwA 5-6r-",
-	    [V6_12_118] = "0-3rwA 3-4rwA 5-6r-",
+	    [V6_12_117] = "0-3rwA 3-4rwA 5-6r-",
 	    [V6_16] = "0-4rw 5-6r-",
 	    [V6_17] = "0-4rwA 5-6r-",
 	    [V7_2_13] = "0-3rwA 3-4rwA 5-6r-" } },
@@ -700,7 +712,7 @@ static const struct {
 	    [V6_1] = "8-9rwA 9-10rwA 16-17rwA:1",
 	    [V6_1_192] = "8-10rwA 16-17rwA:1",
 	    [V6_12] = "8-9rwA 9-10rwA 16-17rwA:1",
-	    [V6_12_118] = "8-10rwA 16-17rwA:1",
+	    [V6_12_117] = "8-10rwA 16-17rwA:1",
 	    [V6_16] = "8-9rw 9-10rwA 16-17rwA:1",
 	    [V6_17] = "8-9rwA 9-10rwA 16-17rwA:1",
 	    [V7_2] = "8-10rwA 16-17rwA:1" } },
@@ -713,6 +725,9 @@ static const struct {
 	{ "new memory over a part of a huge page",
 	  huge_page_pierced,
 	  { [V5_10] = "0-1r-", [V6_12] = "0-2r-" } },
+	{ "the same beyond RLIMIT_AS",
+	  huge_page_pierced_beyond,
+	  { [V5_10] = "0-512rwA", [V6_12] = "0-256rwA 256-512rwA" } },
 	{ "a file's page beside one that was moved",
 	  file_moved,
 	  { [V5_10] = "8-10rwA:1", [V7_3] = "8-9rwA:1 9-10rwA:2" } },
