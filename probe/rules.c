@@ -536,12 +536,25 @@ static bool placed_aligned(uint64_t len)
 	return aligned;
 }
 
+/* Memory of memfd_secret has no way of its own to find room. */
+static bool secret_is_placed_aligned(void)
+{
+	int fd = (int)syscall(SYS_memfd_secret, O_CLOEXEC);
+	void *p = MAP_FAILED;
+
+	if (fd >= 0 && !ftruncate(fd, (off_t)(4 * HUGE_PAGE)))
+		p = mmap(NULL, 2 * HUGE_PAGE, PROT_READ, MAP_SHARED, fd, (off_t)PAGE);
+	return p != MAP_FAILED && (uintptr_t)p % HUGE_PAGE == PAGE;
+}
+
 /* Files need a file system of that kind: 0 and 1 are not told apart. */
 static int probe_thp_align(void)
 {
 	if (!placed_aligned(2 * HUGE_PAGE))
 		give_up();
-	return placed_aligned(2 * HUGE_PAGE + PAGE) ? 2 : 3;
+	if (placed_aligned(2 * HUGE_PAGE + PAGE))
+		return 2;
+	return secret_is_placed_aligned() ? 4 : 3;
 }
 
 /* Whether there are any huge pages does not matter: nothing is reserved. */

@@ -60,7 +60,8 @@ extern "C" {
 		   "something is (6.1-)")                                                          \
 	X(stack_nh, "MAP_STACK sets VM_NOHUGEPAGE (6.7-)")                                         \
 	X(thp_align, "aligned to huge pages: 1 large files (5.18-6.6), 2 and large "               \
-		     "anonymous mappings (6.7-6.11), 3 and these only if a multiple (6.12-)")      \
+		     "anonymous mappings (6.7-6.11), 3 and these only if a multiple (6.14-), 4 "   \
+		     "and so files that do not ask (6.12)")                                        \
 	X(huge_hint, "a hint for huge pages is rounded up to one, not down (6.14-)")               \
 	X(stack_shadow,                                                                            \
 	  "no search ends within the gap below a stack, whatever lies between (6.1-)")             \

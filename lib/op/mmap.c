@@ -124,6 +124,7 @@ static noinline_for_stack int choose_address(const struct seam_space *space,
 		.flags = map->map_flags,
 		.file = map->file || map->map_flags & SEAM_MAP_SHARED,
 		.aligning_file = map->file && map->file->traits & SEAM_FILE_THP_ALIGN,
+		.plain_file = map->file && !(map->file->traits & SEAM_FILE_SHMEM),
 		.given = args->place,
 		.at = args->at,
 	};

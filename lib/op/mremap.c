@@ -210,6 +210,7 @@ static int check_change(const struct seam_space *space, const struct remap *rema
 
 static int choose_address(const struct seam_space *space, struct remap *remap)
 {
+	const uint32_t searches = SEAM_TRAIT_SHMEM | SEAM_TRAIT_CLOSE;
 	const struct attr *attr = area_attr(space, &remap->source);
 	struct place place = {
 		.addr = names_target(remap) ? remap->new_addr : 0,
@@ -218,6 +219,7 @@ static int choose_address(const struct seam_space *space, struct remap *remap)
 		.align = attr->flags & SEAM_VM_HUGETLB ? huge_size(space) : 0,
 		.file = attr->file,
 		.aligning_file = attr->traits & SEAM_TRAIT_THP_ALIGN,
+		.plain_file = attr->file && !(attr->traits & searches),
 		.given = remap->given,
 		.at = remap->at,
 	};

@@ -176,7 +176,8 @@ static bool wants_huge(const struct seam_space *space, const struct place *place
 
 	if (!WITH_KERNELS || !(space->flags & SEAM_SPACE_THP) || space->user_end <= ABOVE_4G)
 		return false;
-	if (place->file)
+	if (place->file &&
+	    (value < 4 || !place->plain_file || place->align || place->aligning_file))
 		return value && place->aligning_file;
 	return value == 2 || (value >= 3 && !place->addr && is_huge_aligned(space, place->len));
 }

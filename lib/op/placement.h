@@ -16,6 +16,7 @@ struct place {
 	uint32_t flags;	    /* SEAM_MAP_* */
 	bool file;	    /* a file, or an object behind shared memory */
 	bool aligning_file; /* of a file system that aligns large maps */
+	bool plain_file;    /* of one that has no way of its own to find room */
 	bool given;	    /* the answer to the search is known: at */
 	uint64_t at;
 };

@@ -64,7 +64,7 @@
 	RULE(clear_first, 0),		\
 	RULE(uffd_cut_apart, 0),	\
 	RULE(stack_nh, 1),		\
-	RULE(thp_align, 3),		\
+	RULE(thp_align, 4),		\
 	RULE(droppable, 1),		\
 	RULE(above4g, 1),		\
 	RULE(ksm, 1),			\
@@ -77,6 +77,7 @@
 	RULE(anon_vma, 3),		\
 	RULE(dontunmap_locked, 1),	\
 	RULE(huge_hint, 1),		\
+	RULE(thp_align, 3),		\
 	RULE(shrink_charge, 1),		\
 	RULE(mremap_checks, 2),		\
 	RULE(memfd_seals, 4),		\

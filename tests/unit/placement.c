@@ -85,6 +85,41 @@ static void huge_pages(void)
 	}
 }
 
+/* Of files that have no way of their own to find room, and do not ask to be aligned. */
+static void huge_plain_file(void)
+{
+	static const struct seam_file plain = { 11, SEAM_FILE_READ, 0 };
+	static const struct seam_file shmem = { 12, SEAM_FILE_READ | SEAM_FILE_SHMEM, 0 };
+	static const struct {
+		const char *policy;
+		const struct seam_file *file;
+		bool aligned;
+	} rows[] = {
+		{ "linux-6.8", &plain, false },
+		{ "linux-6.12", &plain, true },
+		{ "linux-6.12", &shmem, false },
+		{ "linux-6.16", &plain, false },
+	};
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct seam_space *space = space_of(rows[i].policy);
+		const struct seam_mmap args = {
+			.len = 2 * HUGE,
+			.prot = SEAM_PROT_READ,
+			.flags = SEAM_MAP_SHARED,
+			.file = rows[i].file,
+			.pgoff = 1,
+		};
+		uint64_t top = TOP - 2 * HUGE, addr = 0;
+
+		seam_space_mmap(space, &args, &addr);
+		lands((int64_t)addr,
+		      (int64_t)(rows[i].aligned ? ((top - PAGE) & ~(HUGE - 1)) + PAGE : top),
+		      rows[i].policy);
+		seam_space_destroy(space);
+	}
+}
+
 static void huge_neighbours(void)
 {
 	struct seam_space *space = space_of("linux-6.18");
@@ -162,6 +197,7 @@ int main(void)
 	ranges();
 	bottom_up();
 	huge_pages();
+	huge_plain_file();
 	huge_neighbours();
 	stack_gap();
 	stack_in_a_hole();
