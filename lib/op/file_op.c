@@ -31,6 +31,9 @@ int file_check_seals(const struct seam_space *space, struct mapping *map)
 		map->flags &= ~SEAM_VM_MAYWRITE;
 		return 0;
 	}
+	/* 6.12 mm/mmap.c mmap_region: behind MDWE */
+	if (seals == SEALS_WRITER_FIRST && limit_denies_exec(space, map->flags, map->flags))
+		return -SEAM_EACCES;
 	if (seals == SEALS_FIRST ||
 	    (seals == SEALS_WRITER_FIRST && map->file->seals & F_SEAL_WRITE))
 		return -SEAM_EPERM;

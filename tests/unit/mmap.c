@@ -246,6 +246,34 @@ static void fails_late(void)
 	}
 }
 
+/* Memory that is writable and executable (PR_SET_MDWE), of a file sealed against writing. */
+static void denied_and_sealed(void)
+{
+	static const struct seam_file no_writers = { 11, SEAM_FILE_READ | SEAM_FILE_WRITE, 0x8 };
+	static const struct {
+		const char *policy;
+		int err;
+	} rows[] = { { "linux-6.12", -SEAM_EACCES }, { "linux-6.12.118", -SEAM_EPERM } };
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct seam_space_options options = space_options(rows[i].policy);
+		const struct seam_mmap args = {
+			.len = PAGE,
+			.prot = SEAM_PROT_READ | SEAM_PROT_WRITE | SEAM_PROT_EXEC,
+			.flags = SEAM_MAP_SHARED,
+			.file = &no_writers,
+		};
+		struct seam_space *space;
+		uint64_t addr;
+
+		options.flags |= SEAM_SPACE_MDWE;
+		space = space_new(&options);
+		ok(seam_space_mmap(space, &args, &addr) == rows[i].err, "%s: which comes first",
+		   rows[i].policy);
+		seam_space_destroy(space);
+	}
+}
+
 /* A process that asked for same-page merging: its areas are marked before they join, or after. */
 static void same_pages(void)
 {
@@ -401,6 +429,7 @@ int main(void)
 	flags();
 	errors();
 	fails_late();
+	denied_and_sealed();
 	same_pages();
 	looks_below_zero();
 	return tap_done();
