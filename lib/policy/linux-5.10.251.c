@@ -6,7 +6,7 @@ const struct seam_policy policy_linux_5_10_251 = {
 	.name = "linux-5.10.251",
 	.source = "sources, and Linux 5.10.251 and 5.10.262 running",
 	.calls = CALLS(linux),
-	.checked = 1,
+	.checked = 0, /* known to differ: docs/proof/kernels.txt */
 	.rule = {
 		RULES_5_10,
 		RULE(remove_writable, 0),

@@ -6,7 +6,7 @@ const struct seam_policy policy_linux_6_1_192 = {
 	.name = "linux-6.1.192",
 	.source = "sources, and Linux 6.1.192 running",
 	.calls = CALLS(linux),
-	.checked = 1,
+	.checked = 0, /* known to differ: docs/proof/kernels.txt */
 	.rule = {
 		RULES_6_1,
 		RULE(dontunmap_anew, 1),
