@@ -67,25 +67,29 @@ int record_output_open(const char *path, const struct trace_host *host,
 }
 
 /* Not standard output, nor a pipe or device. */
-static bool is_file(const struct record_output *output)
+static bool is_file(const struct record_output *output, uint64_t *ret_size)
 {
 	struct stat st;
 
-	return output->fd != STDOUT_FILENO && !fstat(output->fd, &st) && S_ISREG(st.st_mode);
+	if (output->fd == STDOUT_FILENO || fstat(output->fd, &st) || !S_ISREG(st.st_mode))
+		return false;
+	*ret_size = (uint64_t)st.st_size;
+	return true;
 }
 
 int record_output_begin(void *ctx, struct data_writer **ret_writer)
 {
 	struct record_output *output = ctx;
+	uint64_t size = 0;
 	int err = 0;
 
 	if (output->is_default)
 		err = open_default(output);
-	output->is_file = !err && is_file(output);
-	if (output->is_file && ftruncate(output->fd, 0))
-		err = -errno;
+	output->is_file = !err && is_file(output, &size);
 	if (!err)
 		err = data_writer_open(output->fd, output->host, TICK_NS, &output->writer);
+	if (!err) /* while the program runs: freeing a file's blocks takes its time */
+		data_writer_replaces(output->writer, size);
 	*ret_writer = output->writer;
 	return err;
 }

@@ -25,7 +25,7 @@ size_t compress_bound(size_t size);
 
 /*
  * The compressed size, or 0 when it would not be smaller than @size (also without a compressor).
- * @is_last: nobody waits for it, and a short one may take its time.
+ * @is_last: a short one may take its time.
  */
 size_t block_compress(struct compressor *compressor, void *to, size_t room, const void *from,
 		      size_t size, bool is_last);

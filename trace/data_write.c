@@ -62,9 +62,10 @@ int data_write(struct data_writer *writer, const struct event *event)
 	}
 	if (err && !writer->err)
 		writer->err = err;
-	if (!writer->has_changed)
-		pthread_cond_signal(&writer->work);
 	writer->has_changed = true;
+	if (writer->is_idle)
+		pthread_cond_signal(&writer->work);
+	writer->is_idle = false;
 	if (writer->current->events.size + writer->current->dictionary.size >= DATA_BLOCK_TARGET)
 		end_block(writer);
 	err = writer->err;
@@ -159,7 +160,6 @@ int data_writer_open(int fd, const struct trace_host *host, uint32_t tick_ns,
 	writer->fd = fd;
 	writer->tick_ns = tick_ns;
 	writer->current = &writer->blocks[0];
-	writer->compressor = compressor_new(); /* without one blocks are stored as they are */
 	pthread_mutex_init(&writer->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -179,6 +179,14 @@ int data_writer_open(int fd, const struct trace_host *host, uint32_t tick_ns,
 fail:
 	free_writer(writer);
 	return err;
+}
+
+void data_writer_replaces(struct data_writer *writer, uint64_t size)
+{
+	uint64_t end = (uint64_t)writer->begin + writer->bytes;
+
+	if (!writer->is_stream && size > end)
+		writer->drafted = size - end;
 }
 
 int data_writer_error(struct data_writer *writer)

@@ -58,12 +58,18 @@ static int write_over(struct data_writer *writer, const uint8_t *data, size_t si
 	return err;
 }
 
+enum packing {
+	PACK_DRAFT, /* as it is: written over soon */
+	PACK_BLOCK,
+	PACK_LAST,
+};
+
 /* Makes writer->out the whole block of what stands in writer->raw. */
 static int pack_block(struct data_writer *writer, enum block_kind kind, uint32_t nr_calls,
-		      bool is_last)
+		      enum packing how)
 {
 	const struct buf *raw = &writer->raw;
-	size_t bound = compress_bound(raw->size), stored;
+	size_t bound = compress_bound(raw->size), stored = 0;
 	enum block_codec codec = CODEC_ZSTD;
 	uint8_t *header, *payload;
 
@@ -72,7 +78,9 @@ static int pack_block(struct data_writer *writer, enum block_kind kind, uint32_t
 	if (!header)
 		return -ENOMEM;
 	payload = header + BLOCK_SIZE;
-	stored = block_compress(writer->compressor, payload, bound, raw->data, raw->size, is_last);
+	if (how != PACK_DRAFT)
+		stored = block_compress(writer->compressor, payload, bound, raw->data, raw->size,
+					how == PACK_LAST);
 	if (!stored) {
 		codec = CODEC_STORED;
 		stored = raw->size;
@@ -132,7 +140,8 @@ static int write_pending(struct data_writer *writer)
 	int err = join_parts(writer, block);
 
 	if (!err)
-		err = pack_block(writer, kind_of(block), block->nr_calls, block->is_last);
+		err = pack_block(writer, kind_of(block), block->nr_calls,
+				 block->is_last ? PACK_LAST : PACK_BLOCK);
 	if (err)
 		return err;
 	err = writer->is_stream ? writer_write_all(writer->fd, out->data, out->size)
@@ -173,7 +182,7 @@ static int write_draft(struct data_writer *writer)
 	writer->has_changed = false;
 	pthread_mutex_unlock(&writer->lock);
 	if (!err)
-		err = pack_block(writer, kind, nr_calls, false);
+		err = pack_block(writer, kind, nr_calls, PACK_DRAFT);
 	if (!err)
 		err = write_over(writer, writer->out.data, writer->out.size);
 	if (!err)
@@ -188,16 +197,21 @@ static uint64_t due_ms(const struct data_writer *writer)
 	return writer->last_ms + (writer->is_stream ? STREAM_MS : DRAFT_MS);
 }
 
-/* Until there is a block to write, or it is time for what is new. The lock is held. */
+/*
+ * Until there is a block to write, or it is time for what is new. After a draft the next one is waited
+ * for without being told that there is something, so that who makes events need not wake this thread
+ * each time. The lock is held.
+ */
 static void wait_for_work(struct data_writer *writer)
 {
 	struct timespec until = { .tv_sec = (time_t)(due_ms(writer) / 1000),
 				  .tv_nsec = (long)(due_ms(writer) % 1000) * 1000000 };
 
-	if (writer->has_changed && !writer->err)
-		pthread_cond_timedwait(&writer->work, &writer->lock, &until);
-	else
+	writer->is_idle = writer->err || (!writer->has_changed && now_ms() >= due_ms(writer));
+	if (writer->is_idle)
 		pthread_cond_wait(&writer->work, &writer->lock);
+	else
+		pthread_cond_timedwait(&writer->work, &writer->lock, &until);
 }
 
 /* The first event is written at once: last_ms is 0. */
@@ -224,6 +238,7 @@ void *writer_run(void *arg)
 {
 	struct data_writer *writer = arg;
 
+	writer->compressor = compressor_new(); /* without one blocks are stored as they are */
 	pthread_mutex_lock(&writer->lock);
 	for (;;) {
 		int err = look_for_work(writer);

@@ -44,6 +44,7 @@ struct data_writer {
 	pthread_cond_t work, done;
 	bool closing;
 	bool has_changed; /* the current block, since it was written */
+	bool is_idle;	  /* the writing thread has nothing to do until that is so */
 	int err;
 
 	struct block blocks[2], *current, *pending; /* pending: NULL when there is none */
@@ -69,7 +70,7 @@ struct data_writer {
 	bool is_stream;	  /* cannot be written over */
 	uint64_t bytes;	  /* of whole blocks and what stands before them */
 	off_t begin;	  /* where they begin in the file */
-	size_t drafted;	  /* bytes of the draft behind them */
+	size_t drafted;	  /* bytes of the draft, or of an earlier file, behind them */
 	uint64_t last_ms; /* when a block was last written */
 };
 

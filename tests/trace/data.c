@@ -566,6 +566,29 @@ static void test_shorter_than_its_draft(void)
 	close(fd);
 }
 
+/* Over an earlier recording, of which nothing may be left behind the first draft. */
+static void test_replaces(void)
+{
+	struct event event = { .kind = EVENT_CALL, .call = TRACE_CALL_munmap, .pid = 1, .tid = 1 };
+	static const uint8_t earlier[100000] = DATA_MAGIC;
+	struct data_writer *writer;
+	uint64_t bytes = 0;
+	int fd = memory_file();
+
+	if (pwrite(fd, earlier, sizeof(earlier), 0) != sizeof(earlier) ||
+	    data_writer_open(fd, &host, TICK_NS, &writer))
+		abort();
+	data_writer_replaces(writer, sizeof(earlier));
+	data_write(writer, &event);
+	for (unsigned int i = 0; i < 1000 && size_of(fd) == sizeof(earlier); i++)
+		usleep(10000);
+	ok(size_of(fd) < sizeof(earlier), "an earlier file gives way to the first draft (%zu)",
+	   size_of(fd));
+	data_writer_close(writer, &bytes);
+	ok(size_of(fd) == bytes, "nothing of it is left behind (%zu)", size_of(fd));
+	close(fd);
+}
+
 static void test_full_disk(void)
 {
 	struct data_writer *writer;
@@ -603,6 +626,7 @@ int main(void)
 	test_newer();
 	test_ends();
 	test_shorter_than_its_draft();
+	test_replaces();
 	test_full_disk();
 	free(events);
 	free(file);
