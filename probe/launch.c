@@ -66,13 +66,12 @@ static void exec_found(char **argv)
 static void __attribute__((noreturn))
 run_program(const struct launch *launch, int gate, int report, char **argv, int (*prepare)(void))
 {
+	int err = prepare ? prepare() : 0;
 	char open;
-	int err;
 
 	while (read(gate, &open, 1) < 0 && errno == EINTR)
 		;
 	restore_signals(launch);
-	err = prepare ? prepare() : 0;
 	if (!err) {
 		exec_found(argv);
 		execvp(argv[0], argv);

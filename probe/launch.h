@@ -26,7 +26,7 @@ struct launch {
  * process until launch_end, so that launch_sleep can take them. -errno.
  */
 int launch_start(struct launch *ret_launch, char **argv);
-/* The same; @prepare runs in the child behind the gate, before exec. It gives 0 or -errno. */
+/* The same; the child runs @prepare before it waits. It gives 0, or -errno instead of the program. */
 int launch_start_prepared(struct launch *ret_launch, char **argv, int (*prepare)(void));
 void launch_open_gate(struct launch *launch);
 /* True once the gate is open and exec has made the child the program, or has failed. */

@@ -388,8 +388,12 @@ void rec_doubt(struct rec *rec, struct rec_space *space, const struct rec_call *
 
 /* ---- rec_files.c ---- */
 
-/* The file behind an mmap at its entry; its number once the call has its result. */
+/*
+ * The file behind an mmap: at its entry; what its copy tells, after the task has been let go; its number
+ * once the call has its result.
+ */
 void rec_identify(struct rec *rec, struct rec_task *task, struct rec_call *call);
+void rec_describe_file(const struct rec_task *task, const struct rec_call *call);
 void rec_number_file(struct rec *rec, struct rec_task *task, struct rec_call *call, int64_t result);
 /* Gives back copies whose last area the call at its entry removes. */
 void rec_before_unmap(const struct rec_task *task, const struct rec_call *call);

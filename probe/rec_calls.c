@@ -66,6 +66,7 @@ static void set_caller(struct rec *rec, struct rec_task *task)
 	rec_tell_entry(rec, task, call);
 	call->entry_ns = clock_ns();
 	call->not_made = !rec_resume(rec, task, 0);
+	rec_describe_file(task, call);
 }
 
 static void hold(struct rec *rec, struct rec_task *task)

@@ -97,15 +97,11 @@ static struct rec_held *find_held(struct rec *rec, const struct stat *st, int fd
 
 /* ---- what is told of a file ---- */
 
-static uint32_t traits_of_fs(const char *path)
+static uint32_t traits_of_fs(const struct statfs *fs)
 {
-	struct statfs fs;
-	uint32_t traits;
+	uint32_t traits = fs->f_flags & ST_NOEXEC ? SEAM_FILE_NOEXEC : 0;
 
-	if (statfs(path, &fs))
-		return 0;
-	traits = fs.f_flags & ST_NOEXEC ? SEAM_FILE_NOEXEC : 0;
-	switch ((unsigned long)fs.f_type) {
+	switch ((unsigned long)fs->f_type) {
 	case TMPFS_MAGIC:
 		return traits | SEAM_FILE_SHMEM;
 	case HUGETLBFS_MAGIC:
@@ -145,20 +141,43 @@ static uint32_t open_traits(pid_t tid, int fd)
 	return access_traits(at ? (unsigned int)strtoul(at + 6, NULL, 8) : O_RDWR);
 }
 
-static void describe(const struct rec_task *task, int fd, const struct stat *st,
+static void describe(const char *link, dev_t dev, ino_t ino, uint32_t traits,
 		     struct rec_file *ret_file)
 {
-	char link[48];
-	ssize_t len;
+	ssize_t len = readlink(link, ret_file->path, sizeof(ret_file->path) - 1);
 
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)task->tid, fd);
-	len = readlink(link, ret_file->path, sizeof(ret_file->path) - 1);
 	ret_file->path[len > 0 ? len : 0] = 0;
 	ret_file->file = (struct trace_file) {
-		.dev = (uint64_t)major(st->st_dev) << 20 | minor(st->st_dev),
-		.ino = st->st_ino,
-		.traits = open_traits(task->tid, fd) | traits_of_fs(link),
+		.dev = (uint64_t)major(dev) << 20 | minor(dev),
+		.ino = ino,
+		.traits = traits,
 	};
+}
+
+/* While the task stands still: there is no copy of its descriptor. */
+static void describe_theirs(const struct rec_task *task, int fd, const struct stat *st,
+			    struct rec_file *ret_file)
+{
+	uint32_t traits = open_traits(task->tid, fd);
+	struct statfs fs;
+	char link[48];
+
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)task->tid, fd);
+	if (!statfs(link, &fs))
+		traits |= traits_of_fs(&fs);
+	describe(link, st->st_dev, st->st_ino, traits, ret_file);
+}
+
+static void describe_copy(const struct rec_held *held, struct rec_file *ret_file)
+{
+	uint32_t traits = access_traits((unsigned int)fcntl(held->fd, F_GETFL));
+	struct statfs fs;
+	char link[48];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", held->fd);
+	if (!fstatfs(held->fd, &fs))
+		traits |= traits_of_fs(&fs);
+	describe(link, held->dev, held->ino, traits, ret_file);
 }
 
 /*
@@ -266,8 +285,14 @@ void rec_identify(struct rec *rec, struct rec_task *task, struct rec_call *call)
 	}
 	described = description_of(task);
 	call->has_file = described;
-	if (described)
-		describe(task, fd, &st, described);
+	if (described && !call->held)
+		describe_theirs(task, fd, &st, described);
+}
+
+void rec_describe_file(const struct rec_task *task, const struct rec_call *call)
+{
+	if (call->has_file && !call->file && call->held)
+		describe_copy(call->held, task->described);
 }
 
 void rec_number_file(struct rec *rec, struct rec_task *task, struct rec_call *call, int64_t result)

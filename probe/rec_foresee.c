@@ -203,8 +203,8 @@ bool rec_is_proved(const struct rec_task *task)
 
 	if (!task->pending.exit_unseen)
 		return false;
-	if (foreseen->is_mapped)
-		return is_mapped(task, foreseen->start, foreseen->end);
+	if (foreseen->is_mapped) /* the kernel has reported an area there, where it was free */
+		return task->pending.exit_ns || is_mapped(task, foreseen->start, foreseen->end);
 	return foreseen->start == foreseen->end ||
 	       rec_is_free(task, foreseen->start, foreseen->end);
 }

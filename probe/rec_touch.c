@@ -238,12 +238,15 @@ static void ask_neighbours(struct rec *rec, const struct rec_task *task,
 bool rec_ask_room(struct rec *rec, const struct rec_task *task, uint64_t start, uint64_t end)
 {
 	struct procmap_area left, right;
-	int found = rec_find_area(task, start, &right);
-	if (found < 0 || (found && right.start < end))
+	int found = rec_find_area(task, start - 1, &left);
+
+	if (found <= 0 || left.start >= start) /* as it is most often: nothing touches it below */
+		return !found || (found == 1 && left.start >= end);
+	if (left.end > start)
 		return false;
-	if (!found || right.start > end || rec_find_area(task, start - 1, &left) != 1 ||
-	    left.end != start)
-		return true;
+	found = rec_find_area(task, start, &right);
+	if (found <= 0 || right.start != end)
+		return !found || (found == 1 && right.start > end);
 	ask_part(rec, task, &left, left.start, start);
 	ask_part(rec, task, &right, end, right.end);
 	return true;
