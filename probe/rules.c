@@ -578,6 +578,13 @@ static int probe_droppable(void)
 	       MAP_FAILED;
 }
 
+static int probe_uffd_droppable(void)
+{
+	int uffd = new_uffd();
+
+	return probe_droppable() && !watch_for(0, uffd, UFFDIO_REGISTER_MODE_MISSING);
+}
+
 static int probe_ksm(void)
 {
 	if (prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0)) {
@@ -702,6 +709,7 @@ static const struct {
 	{ SEAM_RULE_thp_align, probe_thp_align },
 	{ SEAM_RULE_huge_hint, probe_huge_hint },
 	{ SEAM_RULE_droppable, probe_droppable },
+	{ SEAM_RULE_uffd_droppable, probe_uffd_droppable },
 	{ SEAM_RULE_dontunmap, probe_dontunmap },
 	{ SEAM_RULE_mremap_checks, probe_mremap_checks },
 	{ SEAM_RULE_mremap_many, probe_mremap_many },

@@ -73,6 +73,7 @@ extern "C" {
 	X(uffd_own, "only the userfaultfd that watches memory can let go of it (6.17-)")           \
 	X(uffd_cut_apart,                                                                          \
 	  "what a userfaultfd cuts off an area's end does not join what follows (-6.3)")           \
+	X(uffd_droppable, "a userfaultfd can watch MAP_DROPPABLE memory (6.11-6.16)")              \
 	X(memfd_seals, "shared maps of a memfd sealed against writing: 1 the file refuses at "     \
 		       "last, F_SEAL_WRITE readers too (-6.6); 2 readers may, F_SEAL_WRITE "       \
 		       "refuses at first (6.1.170), 3 at last (6.7-6.12), 4 all at first (6.14-)") \
@@ -93,6 +94,7 @@ extern "C" {
 	X(mremap_many, "mremap FIXED of the same size moves several areas (6.17-)")                \
 	X(advices, "advices of 4.14, and 1 of 5.4, 2 of 5.14, 3 of 5.18, 4 of 6.1, 5 guard "       \
 		   "markers (6.13), 6 in files too (6.15)")                                        \
+	X(advice_again, "madvise says EAGAIN where the area limit stops it, not ENOMEM (5.17-)")   \
 	X(remove_writable, "MADV_REMOVE takes memory that is writable only, not all that may be "  \
 			   "made so (-6.6)")                                                       \
 	X(dofork_special,                                                                          \
@@ -187,7 +189,10 @@ int seam_policy_change(struct seam_policy *policy, const char *words, const char
 const char *seam_rule_name(unsigned int rule);
 const char *seam_rule_text(unsigned int rule);
 
-/* The vector's id: equal exactly for equal rule vectors of one generation (FNV-1a). */
+/*
+ * The vector's id, of the rules that are not 0 by name and value and of the generation: equal for equal
+ * vectors, also where another version of this library knows more rules.
+ */
 uint32_t seam_policy_vector(const struct seam_policy *policy);
 
 #ifdef __cplusplus

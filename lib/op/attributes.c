@@ -140,11 +140,11 @@ static int register_part(struct seam_space *space, struct cursor *cursor, uint64
  * Anonymous, shmem and hugetlb memory (6.18 vma_can_userfault). SysV segments have operations of
  * their own and do not count as shmem.
  */
-static bool can_be_watched(const struct attr *attr)
+static bool can_be_watched(const struct seam_space *space, const struct attr *attr)
 {
 	uint32_t shmem = attr->traits & (SEAM_TRAIT_SHMEM | SEAM_TRAIT_CLOSE);
 
-	if (attr->flags & SEAM_VM_DROPPABLE)
+	if (attr->flags & SEAM_VM_DROPPABLE && !rule(space, SEAM_RULE_uffd_droppable))
 		return false;
 	return !attr->file || attr->flags & SEAM_VM_HUGETLB || shmem == SEAM_TRAIT_SHMEM;
 }
@@ -179,7 +179,7 @@ static noinline_for_stack int may_register(const struct seam_space *space, uint6
 		if (!some && !between_huge(space, attr, start))
 			return -SEAM_EINVAL;
 		some = true;
-		if (!can_be_watched(attr))
+		if (!can_be_watched(space, attr))
 			return -SEAM_EINVAL;
 		if (end <= area.end && !between_huge(space, attr, end))
 			return -SEAM_EINVAL;
@@ -239,7 +239,7 @@ static noinline_for_stack int may_unregister(const struct seam_space *space, uin
 		if (!some && !between_huge(space, area_attr(space, &area), start))
 			return -SEAM_EINVAL;
 		some = true;
-		if (!can_be_watched(area_attr(space, &area)))
+		if (!can_be_watched(space, area_attr(space, &area)))
 			return -SEAM_EINVAL;
 		if (uffd && is_anothers(space, area_attr(space, &area), uffd))
 			return -SEAM_EINVAL;

@@ -247,8 +247,8 @@ static int advise_part(struct seam_space *space, struct cursor *cursor, uint64_t
 	if (err || flags == area_flags(space, &area))
 		return err;
 	err = modify_flags(space, cursor, start, end, flags);
-	/* as if memory were short for a moment: the area limit in disguise (6.3-) */
-	return err == -SEAM_ENOMEM ? -SEAM_EAGAIN : err;
+	/* as if memory were short for a moment: the area limit in disguise */
+	return err == -SEAM_ENOMEM && rule(space, SEAM_RULE_advice_again) ? -SEAM_EAGAIN : err;
 }
 
 /* Faults in what the advice asks for; earlier areas stay faulted in when a later one refuses. */

@@ -553,10 +553,17 @@ static noinline_for_stack int move_several(struct seam_space *space, struct rema
 	return 0;
 }
 
+/* 5.10 moved the border alone; so does 6.1 for what its close operation keeps from every join (6.1.9-). */
+static bool only_end_moves(const struct seam_space *space, const struct area *source)
+{
+	return !rule(space, SEAM_RULE_grow_join) ||
+	       (rule(space, SEAM_RULE_close) == 1 &&
+		area_attr(space, source)->traits & SEAM_TRAIT_CLOSE);
+}
+
 /*
  *	[ source )[ growth )[ next )
  * The growth is a new range that must join its source, and may join what lies above.
- * 5.10 moved the border of the source alone.
  */
 static int grow_in_place(struct seam_space *space, const struct remap *remap)
 {
@@ -571,7 +578,7 @@ static int grow_in_place(struct seam_space *space, const struct remap *remap)
 	join->area.start = remap->source.end;
 	join->area.end = remap->source.end + growth(remap);
 	join->area.pgoff = area_offset_at(space, &remap->source, remap->source.end);
-	if (!rule(space, SEAM_RULE_grow_join)) {
+	if (only_end_moves(space, &remap->source)) {
 		join->area.start = remap->source.start;
 		join->area.pgoff = remap->source.pgoff;
 		cursor = remap->cursor;

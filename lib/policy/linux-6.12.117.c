@@ -11,10 +11,6 @@ const struct seam_policy policy_linux_6_12_117 = {
 	.calls = CALLS(linux),
 	.checked = 0, /* known to differ: docs/proof/kernels.txt */
 	.rule = {
-		RULES_6_12,
-		RULE(dontunmap_anew, 1),
-		RULE(dontunmap_apart, 2),
-		RULE(memfd_seals, 4),
-		RULE(memfd_secret, 2),
+		RULES_6_12_117,
 	},
 };

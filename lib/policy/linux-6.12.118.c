@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What DONTUNMAP copies keeps apart from its source, and what a userfaultfd watches from everything
- * where it is moved to.
- */
+/* What a userfaultfd watches keeps apart from everything where it is moved to. */
 #include "lib/policy/living.h"
 
 const struct seam_policy policy_linux_6_12_118 = {
@@ -11,11 +8,7 @@ const struct seam_policy policy_linux_6_12_118 = {
 	.calls = CALLS(linux),
 	.checked = 0, /* known to differ: docs/proof/kernels.txt */
 	.rule = {
-		RULES_6_12,
-		RULE(dontunmap_anew, 1),
-		RULE(dontunmap_apart, 2),
+		RULES_6_12_117,
 		RULE(uffd_copy_apart, 1),
-		RULE(memfd_seals, 4),
-		RULE(memfd_secret, 2),
 	},
 };

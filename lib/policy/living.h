@@ -53,6 +53,7 @@
 	RULE(mremap_room, 1),		\
 	RULE(mremap_checks, 1),		\
 	RULE(advices, 4),		\
+	RULE(advice_again, 1),		\
 	RULE(area_tree, 4)
 
 /* The left side first again; MAP_FIXED looks at its limits before it clears. */
@@ -66,10 +67,22 @@
 	RULE(stack_nh, 1),		\
 	RULE(thp_align, 4),		\
 	RULE(droppable, 1),		\
+	RULE(uffd_droppable, 1),	\
 	RULE(above4g, 1),		\
 	RULE(ksm, 1),			\
 	RULE(populate_holes, 0),	\
 	RULE(mseal, 1)
+
+/*
+ * What DONTUNMAP left is told apart; seals are looked at before anything is cleared; memory of
+ * memfd_secret is not locked.
+ */
+#define RULES_6_12_117			\
+	RULES_6_12,			\
+	RULE(dontunmap_anew, 1),	\
+	RULE(dontunmap_apart, 2),	\
+	RULE(memfd_seals, 4),		\
+	RULE(memfd_secret, 2)
 
 /* Faulted memory joins unfaulted memory; what DONTUNMAP copies is counted as locked. */
 #define RULES_6_16			\
@@ -90,6 +103,7 @@
 	RULE(ksm, 2),			\
 	RULE(mremap_checks, 3),		\
 	RULE(uffd_own, 1),		\
+	RULE(uffd_droppable, 0),	\
 	RULE(mremap_many, 1)
 
 /* The guard flag is sticky; DOFORK for ordinary memory only. */

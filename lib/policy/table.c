@@ -201,12 +201,27 @@ SEAM_EXPORT int seam_policy_parse(const char *spec, struct seam_policy *ret_poli
 	return 0;
 }
 
-SEAM_EXPORT uint32_t seam_policy_vector(const struct seam_policy *policy)
+static uint32_t hash_byte(uint32_t hash, uint8_t byte)
+{
+	return (hash ^ byte) * UINT32_C(16777619);
+}
+
+/* FNV-1a */
+static uint32_t rule_hash(const char *name, uint8_t value)
 {
 	uint32_t hash = UINT32_C(2166136261);
 
-	hash = (hash ^ policy->old) * UINT32_C(16777619);
+	while (*name)
+		hash = hash_byte(hash, (uint8_t)*name++);
+	return hash_byte(hash, value);
+}
+
+SEAM_EXPORT uint32_t seam_policy_vector(const struct seam_policy *policy)
+{
+	uint32_t sum = policy->old;
+
 	for (unsigned int rule = 0; rule < SEAM_NR_RULES; rule++)
-		hash = (hash ^ policy->rule[rule]) * UINT32_C(16777619);
-	return hash;
+		if (policy->rule[rule])
+			sum += rule_hash(rule_names[rule], policy->rule[rule]);
+	return sum;
 }

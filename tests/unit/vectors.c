@@ -228,17 +228,23 @@ static void named(struct seam_space *space)
 	seam_space_set_name(space, AT(1), PAGE, 2);
 }
 
+static const struct seam_file driver = { 7, SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_CLOSE, 0 };
+
 /* A border that moves, and a whole area that would vanish. */
 static void closed(struct seam_space *space)
 {
-	static const struct seam_file driver = { 7,
-						 SEAM_FILE_READ | SEAM_FILE_WRITE | SEAM_FILE_CLOSE,
-						 0 };
-
 	map_file(space, &driver, 0, 3, RW, SEAM_MAP_SHARED, 0);
 	protect(space, 0, 1, R);
 	protect(space, 1, 1, R);
 	protect(space, 2, 1, R);
+}
+
+/* Up to what would continue it. */
+static void grown_of_a_driver(struct seam_space *space)
+{
+	map_file(space, &driver, 0, 1, RW, SEAM_MAP_SHARED, 0);
+	map_file(space, &driver, 3, 1, RW, SEAM_MAP_SHARED, 3 * PAGE);
+	remap(space, 0, 1, 3, 0, 0);
 }
 
 static void of_a_driver(struct seam_space *space)
@@ -325,6 +331,12 @@ static void in_a_gap(struct seam_space *space)
 static void dropped(struct seam_space *space)
 {
 	map(space, 0, 1, RW, SEAM_MAP_DROPPABLE | SEAM_MAP_ANONYMOUS);
+}
+
+static void dropped_watched(struct seam_space *space)
+{
+	dropped(space);
+	seam_space_uffd_register(space, AT(0), PAGE, 1, SEAM_VM_UFFD_MISSING);
 }
 
 static void nothing_above_4g(struct seam_space *space)
@@ -496,6 +508,13 @@ static void huge_pages_inherited(struct seam_space *space)
 	note(space, seam_space_madvise(space, AT(512), 512 * PAGE, SEAM_MADV_DOFORK));
 }
 
+static void advised_at_the_limit(struct seam_space *space)
+{
+	map(space, 0, 3, RW, 0);
+	seam_space_set_limit(space, SEAM_LIMIT_AREAS, 1);
+	note(space, seam_space_madvise(space, AT(1), PAGE, SEAM_MADV_DONTFORK) == -SEAM_EAGAIN);
+}
+
 /* Neither a source nor room. */
 static void nothing_to_move(struct seam_space *space)
 {
@@ -660,6 +679,7 @@ static const struct {
 	{ "a close operation",
 	  closed,
 	  { [V5_10] = "0-1r-s 1-2r-s 2-3r-s", [V6_12] = "0-2r-s 2-3r-s" } },
+	{ "memory with a close operation grown", grown_of_a_driver, { [V5_10] = "0-3rws 3-4rws" } },
 	{ "a driver's memory", of_a_driver, { [V5_10] = "0-1r- 1-2r-" } },
 	{ "a gap between two that do not fit",
 	  between_two,
@@ -677,6 +697,9 @@ static const struct {
 	{ "a hint for huge pages", hinted_huge, { [V5_10] = "0-512rwN", [V6_16] = "512-1024rwN" } },
 	{ "a page in the gap of a stack", in_a_gap, { [V5_10] = "0-1r-", [V6_1] = "0-2r-" } },
 	{ "droppable memory", dropped, { [V5_10] = "", [V6_12] = "0-1rwNWD" } },
+	{ "droppable memory, watched",
+	  dropped_watched,
+	  { [V5_10] = "", [V6_12] = "0-1rwNWDU", [V6_17] = "0-1rwNWD" } },
 	{ "nothing is free above 4 GiB",
 	  nothing_above_4g,
 	  { [V5_10] = "0-1r-", [V6_12] = "0-2r-" } },
@@ -740,6 +763,9 @@ static const struct {
 	{ "huge pages to be inherited",
 	  huge_pages_inherited,
 	  { [V5_10] = "512-1024rwN", [V7_0] = "20-21-- 512-1024rwN" } },
+	{ "advice at the area limit",
+	  advised_at_the_limit,
+	  { [V5_10] = "0-3rwA", [V6_1] = "0-3rwA 20-21--" } },
 	{ "a move without source and room",
 	  nothing_to_move,
 	  { [V5_10] = "4-5rwA 20-21--",
