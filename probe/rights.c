@@ -15,21 +15,25 @@
 #include "probe/procfs.h"
 
 /*
- * Whether the file grants capabilities that the process did not get (VFS_CAP_REVISION_2 and 3:
- * permitted words at bytes 4 and 12, little endian).
+ * The capabilities that the file grants (VFS_CAP_REVISION_2 and 3: permitted words at bytes 4 and 12,
+ * little endian).
  */
-static bool lost_capabilities(const char *exe, const char *status)
+static uint64_t granted_capabilities(const char *exe)
 {
 	uint8_t caps[24];
-	uint64_t granted, bound, held;
 
-	if (getxattr(exe, "security.capability", caps, sizeof(caps)) < 20 ||
-	    !procfs_field_hex(status, "CapPrm", &held) ||
-	    !procfs_field_hex(status, "CapBnd", &bound))
-		return false;
-	granted = (uint64_t)caps[4] | (uint64_t)caps[5] << 8 | (uint64_t)caps[6] << 16 |
-		  (uint64_t)caps[7] << 24 | (uint64_t)caps[12] << 32 | (uint64_t)caps[13] << 40;
-	return granted & bound & ~held;
+	if (getxattr(exe, "security.capability", caps, sizeof(caps)) < 20)
+		return 0;
+	return (uint64_t)caps[4] | (uint64_t)caps[5] << 8 | (uint64_t)caps[6] << 16 |
+	       (uint64_t)caps[7] << 24 | (uint64_t)caps[12] << 32 | (uint64_t)caps[13] << 40;
+}
+
+static bool lost_capabilities(uint64_t granted, const char *status)
+{
+	uint64_t bound, held;
+
+	return procfs_field_hex(status, "CapPrm", &held) &&
+	       procfs_field_hex(status, "CapBnd", &bound) && granted & bound & ~held;
 }
 
 /* The effective id of a "Uid:" or "Gid:" line: the second number. */
@@ -49,20 +53,25 @@ bool rights_lost(pid_t pid, bool own_no_new_privs)
 	char exe[32], status[4096];
 	struct statvfs mount;
 	struct stat file;
-	uint64_t no_new_privs = 0;
+	uint64_t no_new_privs = 0, granted;
+	bool sets_gid;
 
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
-	if (stat(exe, &file) ||
-	    procfs_read(status, sizeof(status), "/proc/%d/status", (int)pid) < 0)
+	if (stat(exe, &file))
+		return false;
+	sets_gid = (file.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
+	granted = granted_capabilities(exe);
+	if (!(file.st_mode & S_ISUID) && !sets_gid && !granted)
+		return false;
+	if (procfs_read(status, sizeof(status), "/proc/%d/status", (int)pid) < 0)
 		return false;
 	procfs_field(status, "NoNewPrivs", &no_new_privs);
 	if ((no_new_privs && !own_no_new_privs) ||
 	    (!statvfs(exe, &mount) && mount.f_flag & ST_NOSUID))
 		return false;
 	return (file.st_mode & S_ISUID && !has_effective_id(status, "\nUid:", file.st_uid)) ||
-	       ((file.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
-		!has_effective_id(status, "\nGid:", file.st_gid)) ||
-	       lost_capabilities(exe, status);
+	       (sets_gid && !has_effective_id(status, "\nGid:", file.st_gid)) ||
+	       lost_capabilities(granted, status);
 }
 
 void rights_program(pid_t pid, char *ret_path, size_t size)
