@@ -217,7 +217,7 @@ static void print_result(FILE *out, const struct event *event)
 	if (event->flags & EVENT_NO_RESULT)
 		fputc('?', out);
 	else if (name)
-		fprintf(out, "-1 %s", name);
+		fprintf(out, "-1 %s%s", name, event->flags & EVENT_INFERRED ? " (inferred)" : "");
 	else if (gives_address(event->call))
 		fprintf(out, "0x%" PRIx64, (uint64_t)result);
 	else

@@ -441,7 +441,7 @@ void rec_foresee(struct rec *rec, const struct rec_task *task, struct rec_call *
 /* Has the pending call, whose exit was not seen, worked as foreseen? */
 bool rec_is_proved(const struct rec_task *task);
 /* Its result at the task's next stop. False: not to be had. */
-bool rec_find_outcome(struct rec *rec, const struct rec_task *task, int64_t *ret_result);
+bool rec_find_outcome(struct rec *rec, struct rec_task *task, int64_t *ret_result);
 /* The ground that is mapped: by a look at the whole map, and by each call after that. */
 void rec_foresight_begin(struct rec *rec, struct rec_space *space, const struct seam_area *areas,
 			 size_t nr);

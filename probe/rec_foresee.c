@@ -5,8 +5,8 @@
  * ground that is free or mapped then and was not before proves the result. Where a mapping will lie is
  * guessed, the highest gap that fits (6.18 mm/mmap.c generic_get_unmapped_area_topdown), and only after
  * guesses have been right; the proof is the kernel's. A wrong guess is made good by the whole map: what
- * is new in it is what the call has made, nothing new means that it failed, for which the calls that
- * are let go like this have one errno.
+ * is new in it is what the call has made, nothing new means that it failed. The calls that are let go
+ * like this fail with one errno unless a security module has its own, so that is told as inferred.
  */
 #include <errno.h>
 #include <string.h>
@@ -243,7 +243,7 @@ static int find_new(const struct rec_foresight *sight, const struct seam_area *a
 	return found;
 }
 
-static bool find_by_whole_map(struct rec *rec, const struct rec_task *task, int64_t *ret_result)
+static bool find_by_whole_map(struct rec *rec, struct rec_task *task, int64_t *ret_result)
 {
 	const struct rec_foreseen *foreseen = &task->pending.foreseen;
 	struct rec_foresight *sight = &task->space->foresight;
@@ -256,16 +256,18 @@ static bool find_by_whole_map(struct rec *rec, const struct rec_task *task, int6
 	if (!sight->is_known || rec_look(rec, task, REC_LOOK_MAPS, &areas, &nr))
 		return false;
 	found = find_new(sight, areas, nr, &added);
-	if (found == 1 && added.end - added.start == foreseen->end - foreseen->start)
+	if (found == 1 && added.end - added.start == foreseen->end - foreseen->start) {
 		*ret_result = (int64_t)added.start;
-	else if (!found)
+	} else if (!found) {
 		*ret_result = -ENOMEM;
-	else
+		task->pending.flags |= EVENT_INFERRED;
+	} else {
 		return false;
+	}
 	return true;
 }
 
-bool rec_find_outcome(struct rec *rec, const struct rec_task *task, int64_t *ret_result)
+bool rec_find_outcome(struct rec *rec, struct rec_task *task, int64_t *ret_result)
 {
 	const struct rec_call *call = &task->pending;
 

@@ -357,6 +357,8 @@ void truth_note_result(const struct event *event, const struct replay_outcome *o
 	if (event->flags & EVENT_NO_RESULT || outcome->answer != ANSWER_MADE ||
 	    outcome->result == event->result)
 		return;
+	if (event->flags & EVENT_INFERRED && outcome->result < 0)
+		return;
 	/* what such calls return besides success is not modelled */
 	if (outcome->result == 0 && event->result > 0)
 		return;

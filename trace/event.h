@@ -109,6 +109,11 @@ enum space_born {
 /* mmap: its file is a memfd, sealed so at that time (F_SEAL_WRITE, F_SEAL_FUTURE_WRITE) */
 #define EVENT_SEAL_WRITE 0x40u
 #define EVENT_SEAL_FUTURE_WRITE 0x80u
+/*
+ * It failed, as the map shows; with which error was not seen. result is the one that the call has by
+ * itself; a security module could have given another one.
+ */
+#define EVENT_INFERRED 0x100u
 
 /* What a source of areas can see (a set); the rest of each struct seam_area is 0. */
 #define SEES_RANGE 0x1u	       /* range, rwx, shared or private */
