@@ -569,6 +569,26 @@ static void test_results_as_recorded(void)
 	   "what was expected and found");
 }
 
+/* That it failed is known, with which error is not: any error of the model's agrees, success does not. */
+static void test_inferred(void)
+{
+	struct event event = { .kind = EVENT_CALL,
+			       .call = TRACE_CALL_mmap,
+			       .flags = EVENT_INFERRED,
+			       .result = -SEAM_ENOMEM,
+			       .arg = { 0, 0, 3, ANON, UINT64_MAX } };
+
+	begin();
+	write_event(event);
+	ok(!run("recorded") && !t.report.differences,
+	   "an inferred ENOMEM where the model has EINVAL is none");
+	begin();
+	event.arg[1] = PAGE;
+	write_event(event);
+	ok(!run("recorded") && t.report.differences == 1 && t.report.first[0].errno_differs,
+	   "where the model's call succeeds it is one");
+}
+
 int main(void)
 {
 	test_placed_by_each_kernel();
@@ -589,6 +609,7 @@ int main(void)
 	test_undetermined();
 	test_not_undetermined();
 	test_results_as_recorded();
+	test_inferred();
 	begin();
 	return tap_done();
 }
