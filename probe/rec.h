@@ -110,11 +110,12 @@ enum rec_kind {
 	REC_SETRLIMIT,
 	REC_PRLIMIT,
 	REC_EXEC,
-	REC_CLONE3, /* flags in memory: REC_FORK or nothing */
-	REC_FORK,   /* a copy of the space will be made */
-	REC_OPAQUE, /* changes the map in a way that no event tells */
-	REC_TRACES, /* ptrace, which a traced task cannot be given a second time */
-	REC_STRICT, /* seccomp without a filter, which there is no way to from one with */
+	REC_CLONE3,  /* flags in memory: REC_FORK or nothing */
+	REC_FORK,    /* a copy of the space will be made */
+	REC_OPAQUE,  /* changes the map in a way that no event tells */
+	REC_TRACES,  /* ptrace, which a traced task cannot be given a second time */
+	REC_STRICT,  /* seccomp without a filter, which there is no way to from one with */
+	REC_LISTENS, /* seccomp with a filter that lets another process answer calls */
 };
 
 /* What shows at the task's next stop that a call has worked: [start, end) was not so at its entry. */
@@ -181,7 +182,7 @@ struct rec {
 	bool all_calls;	       /* no filter: each call stops, at entry and exit */
 	bool detaching;	       /* every task is let go at its next stop */
 	uint64_t detaching_ns; /* since then */
-	bool privilege_said, tracing_said, strict_said;
+	bool privilege_said, tracing_said, strict_said, listener_said, filter_said;
 	uint64_t began_ns;
 	struct data_writer *writer; /* NULL: nothing is written, or not yet */
 	struct rec_task *chains[REC_CHAINS];
@@ -235,8 +236,11 @@ bool rec_resume(struct rec *rec, struct rec_task *task, int sig);
 
 /* A program runs without rights that it would have alone. */
 void rec_say_lost_rights(struct rec *rec, const struct rec_task *task);
-/* A call at its entry that will be refused under a recorder. */
-void rec_say_refused(struct rec *rec, const struct rec_task *task, const struct rec_call *call);
+/* A call at its entry that will be refused under a recorder, or hides others from it. */
+void rec_say_of_call(struct rec *rec, const struct rec_task *task, const struct rec_call *call);
+/* A call that has failed: where calls stop before the program's own filter, whether that has refused it. */
+void rec_mark_refused(struct rec *rec, const struct rec_task *task, struct rec_call *call,
+		      int64_t result);
 
 /* ---- rec_lives.c ---- */
 

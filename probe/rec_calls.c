@@ -200,8 +200,9 @@ void rec_call_entered(struct rec *rec, struct rec_task *task,
 		before_exec(rec, task);
 		task->in_exec = true;
 		rec_resume(rec, task, 0);
-	} else if (task->pending.kind == REC_TRACES || task->pending.kind == REC_STRICT) {
-		rec_say_refused(rec, task, &task->pending);
+	} else if (task->pending.kind == REC_TRACES || task->pending.kind == REC_STRICT ||
+		   task->pending.kind == REC_LISTENS) {
+		rec_say_of_call(rec, task, &task->pending);
 		rec_resume(rec, task, 0);
 	} else if (task->space->caller) {
 		hold(rec, task);
@@ -384,6 +385,7 @@ static void finish_call(struct rec *rec, struct rec_task *task, int64_t result)
 
 	result = real_result(task, &task->pending, result);
 	look_for_hole(task, &task->pending, result);
+	rec_mark_refused(rec, task, &task->pending, result);
 	rec_number_file(rec, task, &task->pending, result);
 	tell_segment(rec, task, &task->pending, result);
 	if (!task->pending.exit_unseen)

@@ -35,8 +35,8 @@
 static const struct rec_condition prctl_rule = {
 	0, 6, UINT32_MAX, { PR_SET_SECCOMP, 35, 41, 65, 67, 0x53564d41 }
 };
-/* seccomp: SECCOMP_SET_MODE_STRICT */
-static const struct rec_condition seccomp_rule = { 0, 1, UINT32_MAX, { 0 } };
+/* seccomp: SECCOMP_SET_MODE_STRICT, _FILTER */
+static const struct rec_condition seccomp_rule = { 0, 2, UINT32_MAX, { 0, 1 } };
 /* ptrace: TRACEME, ATTACH, SEIZE; the others need one of these before them */
 static const struct rec_condition ptrace_rule = { 0, 3, UINT32_MAX, { 0, 16, 0x4206 } };
 /* ioctl: UFFDIO_REGISTER, UFFDIO_UNREGISTER */
@@ -351,6 +351,13 @@ static void decode_call(pid_t tid, struct rec_call *call)
 	}
 }
 
+static void decode_seccomp(struct rec_call *call)
+{
+	if (call->arg[0] == SECCOMP_SET_MODE_FILTER)
+		call->kind = call->arg[1] & SECCOMP_FILTER_FLAG_NEW_LISTENER ? REC_LISTENS
+									     : REC_NONE;
+}
+
 static void clear_unused_args(struct rec_call *call)
 {
 	for (int i = trace_call_args(call->call); i < 6; i++)
@@ -386,6 +393,8 @@ bool rec_decode(pid_t tid, const struct ptrace_syscall_info *info, struct rec_ca
 		decode_clone3(tid, ret_call);
 	} else if (ret_call->kind == REC_FORK && number->condition) {
 		decode_clone(ret_call);
+	} else if (ret_call->kind == REC_STRICT) {
+		decode_seccomp(ret_call);
 	}
 	if (ret_call->kind == REC_CALL) {
 		decode_call(tid, ret_call);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a program cannot have while it is recorded: said once, and kept in the recording. */
+/* What a program cannot have while it is recorded, or hides: said once, and kept in the recording. */
+#include <errno.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 
+#include "probe/procfs.h"
 #include "probe/rec.h"
 #include "probe/rights.h"
 
@@ -32,8 +35,24 @@ static bool is_of_the_tree(struct rec *rec, const struct rec_call *call)
 	return !call->arg[0] || rec_find_task(rec, (pid_t)call->arg[1]);
 }
 
-void rec_say_refused(struct rec *rec, const struct rec_task *task, const struct rec_call *call)
+static void say_listens(struct rec *rec, const struct rec_task *task)
 {
+	note(rec, task, "",
+	     rec->all_calls
+		     ? "has calls of its own answered by a supervisor (seccomp user notification): "
+		       "what that changes for it shows at the next checkpoint"
+		     : "has calls of its own answered by a supervisor (seccomp user notification): "
+		       "these are not seen, and what they and it change shows at the next "
+		       "checkpoint",
+	     &rec->listener_said);
+}
+
+void rec_say_of_call(struct rec *rec, const struct rec_task *task, const struct rec_call *call)
+{
+	if (call->kind == REC_LISTENS) {
+		say_listens(rec, task);
+		return;
+	}
 	if (call->kind == REC_TRACES && !is_of_the_tree(rec, call))
 		return;
 	if (call->kind == REC_TRACES)
@@ -46,4 +65,29 @@ void rec_say_refused(struct rec *rec, const struct rec_task *task, const struct 
 		     "asks for strict seccomp, which the recorder's filter rules out; "
 		     "--survive goes without",
 		     &rec->strict_said);
+}
+
+static bool has_own_filter(const struct rec_task *task)
+{
+	char text[4096];
+	uint64_t mode = 0;
+
+	if (procfs_read(text, sizeof(text), "/proc/%d/status", (int)task->tid) > 0)
+		procfs_field(text, "Seccomp", &mode);
+	return mode == SECCOMP_MODE_FILTER;
+}
+
+/* With the recorder's own filter, only calls stop that the program's one lets pass. */
+void rec_mark_refused(struct rec *rec, const struct rec_task *task, struct rec_call *call,
+		      int64_t result)
+{
+	if (!rec->all_calls || call->kind != REC_CALL || (result != -EPERM && result != -ENOSYS) ||
+	    !has_own_filter(task))
+		return;
+	call->flags |= EVENT_REFUSED;
+	if (!rec->filter_said)
+		note(rec, task, "",
+		     "has a seccomp filter of its own: calls that fail with EPERM or ENOSYS are "
+		     "taken as refused by it",
+		     &rec->filter_said);
 }

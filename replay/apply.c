@@ -150,7 +150,9 @@ void call_apply(struct call *call)
 	const struct event *event = call->event;
 	int missing = call_missing(call->lane, event);
 
-	if (missing)
+	if (event->flags & EVENT_REFUSED && call->known && !call->worked)
+		call_pass(call);
+	else if (missing)
 		call_finish(call, missing);
 	else if (calls[event->call])
 		calls[event->call](call);

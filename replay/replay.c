@@ -181,7 +181,7 @@ static int make_call(struct pass *pass, const struct fed *fed)
 		r = lane_call(&pass->lanes[i], event, fed->file, pass->nr_calls, &outcome);
 		if (r)
 			return r;
-		if (!i && outcome.answer == ANSWER_NOT_MODELLED)
+		if (!i && outcome.answer == ANSWER_NOT_MODELLED && !(event->flags & EVENT_REFUSED))
 			report->not_modelled++;
 		if (pass->lanes[i].kernel->recorded)
 			truth_note_result(event, &outcome, pass->nr_calls, report);

@@ -114,6 +114,11 @@ enum space_born {
  * itself; a security module could have given another one.
  */
 #define EVENT_INFERRED 0x100u
+/*
+ * It failed as the task's own seccomp filter fails calls (EPERM, ENOSYS), and was not made then: taken as
+ * it was, changing nothing.
+ */
+#define EVENT_REFUSED 0x200u
 
 /* What a source of areas can see (a set); the rest of each struct seam_area is 0. */
 #define SEES_RANGE 0x1u	       /* range, rwx, shared or private */

@@ -67,7 +67,7 @@ for role in ROLES:
     alone = run(SUBJECT, *role)
     status = alone.returncode if alone.returncode >= 0 else 128 - alone.returncode
     for mode, options in MODES.items():
-        if mode == 'survive' and role[0] in ('limit', 'own-filter'):  # there its refusals stop, and are recorded
+        if mode == 'survive' and role[0] == 'limit':
             continue
         seen = record(SUBJECT, *role, options=options)
         ok((seen.returncode, seen.stdout) == (status, alone.stdout), f'{role[0]} ({mode}): the same as alone',
@@ -318,6 +318,22 @@ for mode, options in MODES.items():
     ok('traces -1' in seen.stdout and seen.stderr.count('traces others (ptrace), which is refused') == 1 and
        seen.returncode == 0, f'a program that traces others ({mode})', seen)
     as_it_was(f'a program that traces others ({mode})')
+seen = record(SUBJECT, 'own-filter', '0', options=['--survive'])
+ok(seen.stderr.count('has a seccomp filter of its own: calls that fail with EPERM or ENOSYS') == 1,
+   'what its own filter refuses is taken as not made', seen)
+if os.path.exists(DUMP):
+    text = run(DUMP, DATA).stdout
+    ok(len(re.findall(r'^call .*flags=200 munmap', text, re.M)) == 1 and 'seccomp filter of its own' in text,
+       'and so it is in the recording', text)
+if run(SUBJECT, 'listener').returncode == 0:
+    for mode, options in MODES.items():
+        seen = record(SUBJECT, 'listener', options=options)
+        ok(seen.returncode == 0 and seen.stderr.count('answered by a supervisor (seccomp user notification)') == 1 and
+           (mode == 'survive' or 'these are not seen' in seen.stderr) and
+           (not os.path.exists(DUMP) or 'user notification' in run(DUMP, DATA).stdout),
+           f'that a supervisor answers calls is said ({mode})', seen)
+else:
+    skip('that a supervisor answers calls is said', 'no seccomp user notification here')
 alone, seen = run(SUBJECT, 'strict'), record(SUBJECT, 'strict')
 ok(alone.returncode == 4 and seen.returncode == 5 and 'strict seccomp' in seen.stderr and '--survive' in seen.stderr,
    'strict seccomp is not to be had under a filter', alone, seen)

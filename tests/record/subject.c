@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -1086,6 +1087,39 @@ static int own_filter_role(int data)
 	return 0;
 }
 
+/* A filter with a listener, which answers a munmap as if it had been made. */
+static int listener_role(int unused)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_munmap, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+	struct seccomp_notif asked = { 0 };
+	struct seccomp_notif_resp answer = { 0 };
+	char *p = map(3);
+	int listener, status;
+	pid_t pid;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return 77;
+	listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+				SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+	if (listener < 0)
+		return 77;
+	pid = fork();
+	if (!pid)
+		_exit(munmap(p, PAGE) ? 1 : *p); /* said to be gone, and still there */
+	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked))
+		die("notification");
+	answer.id = asked.id;
+	ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+
 static int strict_role(int unused)
 {
 	syscall(SYS_exit, prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) ? 5 : 4);
@@ -1121,6 +1155,7 @@ static const struct {
 	{ "traces", traces_role },
 	{ "strict", strict_role },
 	{ "own-filter", own_filter_role },
+	{ "listener", listener_role },
 	{ "outcomes", outcomes_role },
 	{ "maps-for-ever", maps_for_ever_role },
 	{ "maps-and-waits", maps_and_waits_role },
