@@ -193,17 +193,39 @@ static int host_threads(uint64_t *ret_threads)
 	return 1;
 }
 
-static void look_commit(struct limits *limits)
+/* What the host has promised and may promise, where vm.overcommit_memory is 2. */
+static bool read_commit(uint64_t *ret_used, uint64_t *ret_max)
 {
 	uint64_t mode, used_kib, max_kib;
 	char text[4096];
 
 	if (procfs_read_number(&mode, "/proc/sys/vm/overcommit_memory") || mode != 2 ||
-	    procfs_read(text, sizeof(text), "/proc/meminfo") < 0)
-		return;
-	if (procfs_field(text, "Committed_AS", &used_kib) &&
-	    procfs_field(text, "CommitLimit", &max_kib))
-		look_bytes(limits, "CommitLimit", used_kib * 1024, max_kib * 1024);
+	    procfs_read(text, sizeof(text), "/proc/meminfo") < 0 ||
+	    !procfs_field(text, "Committed_AS", &used_kib) ||
+	    !procfs_field(text, "CommitLimit", &max_kib))
+		return false;
+	*ret_used = used_kib * 1024;
+	*ret_max = max_kib * 1024;
+	return true;
+}
+
+static void look_commit(struct limits *limits)
+{
+	uint64_t used, max;
+
+	if (read_commit(&used, &max))
+		look_bytes(limits, "CommitLimit", used, max);
+}
+
+bool limits_commit_short(uint64_t bytes)
+{
+	uint64_t used, max, admin_kib = 0, user_kib = 0;
+
+	if (!read_commit(&used, &max))
+		return false;
+	procfs_read_number(&admin_kib, "/proc/sys/vm/admin_reserve_kbytes");
+	procfs_read_number(&user_kib, "/proc/sys/vm/user_reserve_kbytes");
+	return used + bytes + (admin_kib + user_kib) * 1024 >= max;
 }
 
 void limits_look_host(struct limits *limits, pid_t pid)

@@ -31,6 +31,12 @@ void limits_look_host(struct limits *limits, pid_t pid);
 /* The nearest first. */
 void limits_sort(struct limits *limits);
 
+/*
+ * Whether, in overcommit mode 2, the host may have refused to promise so much more: its processes
+ * share one limit, of which it keeps some back.
+ */
+bool limits_commit_short(uint64_t bytes);
+
 /* vm.max_map_count at this moment; 0 when it cannot be read. */
 uint64_t limits_max_areas(void);
 

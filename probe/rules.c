@@ -338,6 +338,14 @@ static int probe_uffd_own(void)
 	return ioctl(new_uffd(), UFFDIO_UNREGISTER, &range) != 0;
 }
 
+/* Who waits there is woken, and there is nobody: only the range is looked at. */
+static int probe_uffd_low(void)
+{
+	struct uffdio_range range = { 0, PAGE };
+
+	return ioctl(new_uffd(), UFFDIO_WAKE, &range) != 0;
+}
+
 static int sealed_file(int seal)
 {
 	int fd = memfd_create("seam-probe", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -572,17 +580,27 @@ static int probe_huge_hint(void)
 	return p != (void *)ARENA;
 }
 
-static int probe_droppable(void)
+static bool map_droppable(void)
 {
 	return mmap(at(0), PAGE, RW, SEAM_MAP_DROPPABLE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
 	       MAP_FAILED;
+}
+
+static int probe_droppable(void)
+{
+	if (!map_droppable())
+		return 0;
+	if (mlockall(MCL_FUTURE) || !map_droppable())
+		give_up();
+	munlockall();
+	return has_flag(0, " lo") ? 1 : 2;
 }
 
 static int probe_uffd_droppable(void)
 {
 	int uffd = new_uffd();
 
-	return probe_droppable() && !watch_for(0, uffd, UFFDIO_REGISTER_MODE_MISSING);
+	return map_droppable() && !watch_for(0, uffd, UFFDIO_REGISTER_MODE_MISSING);
 }
 
 static int probe_ksm(void)
@@ -678,6 +696,33 @@ static int probe_mseal(void)
 	return !syscall(SYS_mseal, at(0), 0, 0);
 }
 
+static void seal(unsigned int page, unsigned int nr)
+{
+	if (syscall(SYS_mseal, at(page), nr * PAGE, 0))
+		give_up();
+}
+
+/* In a child: what is sealed cannot be cleared. */
+static int probe_mseal_end(void)
+{
+	int status = 0;
+	pid_t pid;
+
+	if (!probe_mseal())
+		return 0;
+	pid = fork();
+	if (!pid) {
+		map(0, 4, RW);
+		seal(1, 1);
+		seal(0, 4);
+		_exit(areas(0, 4));
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
+	    !WEXITSTATUS(status))
+		give_up();
+	return WEXITSTATUS(status) == 2;
+}
+
 static const struct {
 	enum seam_rule rule;
 	int (*probe)(void);
@@ -692,6 +737,7 @@ static const struct {
 	{ SEAM_RULE_uffd_copy_apart, probe_uffd_copy_apart },
 	{ SEAM_RULE_uffd_wp_stays, probe_uffd_wp_stays },
 	{ SEAM_RULE_uffd_own, probe_uffd_own },
+	{ SEAM_RULE_uffd_low, probe_uffd_low },
 	{ SEAM_RULE_uffd_cut_apart, probe_uffd_cut_apart },
 	{ SEAM_RULE_memfd_seals, probe_memfd_seals },
 	{ SEAM_RULE_memfd_secret, probe_memfd_secret },
@@ -717,6 +763,7 @@ static const struct {
 	{ SEAM_RULE_remove_writable, probe_remove_writable },
 	{ SEAM_RULE_dofork_special, probe_dofork_special },
 	{ SEAM_RULE_mseal, probe_mseal },
+	{ SEAM_RULE_mseal_end, probe_mseal_end },
 	/* the last: it changes how its process maps */
 	{ SEAM_RULE_ksm, probe_ksm },
 };

@@ -250,6 +250,37 @@ static void learn_growth(struct generator *gen, const struct world *world, const
 		add_guarded(gen, result, result + args[2]);
 }
 
+/*
+ * Untouched memory that the touched copy joined has its pages, and with the rule anon_lost no anon_vma:
+ * whether writing to it faults hangs on each page.
+ */
+static void learn_lost(struct generator *gen, const struct world *world, uint64_t start,
+		       uint64_t len)
+{
+	uint64_t at = start;
+	struct seam_area area;
+
+	while (seam_area_next(world->space, &at, &area) && area.start < start + len)
+		if (!area.file && !area.anon_vma) {
+			add_guarded(gen, start, start + len);
+			return;
+		}
+}
+
+bool admit_moves_touched(const struct world *world, const struct op *op, const uint64_t *args)
+{
+	uint64_t at = args[0];
+	struct seam_area area;
+
+	if (op->call != TRACE_CALL_mremap ||
+	    !seam_space_policy(world->space)->rule[SEAM_RULE_anon_lost])
+		return false;
+	while (seam_area_next(world->space, &at, &area) && area.start - args[0] < args[1])
+		if (area.anon_vma)
+			return true;
+	return false;
+}
+
 void admit_learn(struct generator *gen, const struct world *world, const struct op *op,
 		 const uint64_t *args, int64_t result)
 {
@@ -285,4 +316,8 @@ void admit_learn(struct generator *gen, const struct world *world, const struct 
 	}
 	if (op->call == TRACE_CALL_mremap && result >= 0)
 		learn_growth(gen, world, args, (uint64_t)result);
+	if (gen->moves_touched && args[3] & SEAM_MREMAP_FIXED)
+		learn_lost(gen, world, args[4], args[2]);
+	else if (gen->moves_touched && result >= 0)
+		learn_lost(gen, world, (uint64_t)result, args[2]);
 }

@@ -13,6 +13,8 @@ bool admit_harmless(const struct world *world, const struct op *op, const uint64
 /* May this operation be made, as far as the model can answer it? */
 bool admit(const struct generator *gen, const struct world *world, const struct op *op,
 	   const uint64_t *args);
+/* Whether it moves memory that has an anon_vma, under a kernel that may lose it there. */
+bool admit_moves_touched(const struct world *world, const struct op *op, const uint64_t *args);
 /* Tells what an operation gave: where its outcome leaves what the model does not keep. */
 void admit_learn(struct generator *gen, const struct world *world, const struct op *op,
 		 const uint64_t *args, int64_t result);

@@ -354,6 +354,7 @@ void generate_next(struct generator *gen, const struct world *world, const struc
 	do {
 		make(gen, world, ret_op);
 	} while (!op_resolve(ret_op, script->result, args) || !admit(gen, world, ret_op, args));
+	gen->moves_touched = admit_moves_touched(world, ret_op, args);
 }
 
 static void add_region(struct generator *gen, const struct region *region)

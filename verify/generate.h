@@ -42,7 +42,8 @@ struct generator {
 	/* where guard markers may be, or an object's end: the model does not keep pages */
 	struct range guarded[MAX_GUARDED];
 	unsigned int nr_guarded;
-	bool chosen; /* by the user: none of them is left out by chance */
+	bool moves_touched; /* the next operation is mremap of memory that has an anon_vma */
+	bool chosen;	    /* by the user: none of them is left out by chance */
 	uint64_t total_weight;
 };
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <linux/futex.h>
 
+#include "probe/limits.h"
 #include "probe/uapi.h"
 #include "verify/admit.h"
 
@@ -318,6 +319,30 @@ static bool hangs_on_pages(struct player *player, const struct op *op, const uin
 	       model_beyond_segment(world->space, &world->model_files, at, len);
 }
 
+/*
+ * Whether a refusal hangs on what all other processes have been promised (overcommit mode 2), which
+ * the model does not know.
+ */
+static bool hangs_on_commit(const struct op *op, const uint64_t *args, const struct outcome *model,
+			    const struct outcome *real)
+{
+	switch (op->call) {
+	case TRACE_CALL_brk:
+		return model->result == (int64_t)args[0] && real->result < model->result &&
+		       limits_commit_short(args[0] - (uint64_t)real->result);
+	case TRACE_CALL_mmap:
+	case TRACE_CALL_mprotect:
+	case TRACE_CALL_pkey_mprotect:
+		return model->result >= 0 && real->result == -ENOMEM &&
+		       limits_commit_short(args[1]);
+	case TRACE_CALL_mremap:
+		return model->result >= 0 && real->result == -ENOMEM &&
+		       limits_commit_short(args[2]);
+	default:
+		return false;
+	}
+}
+
 /* A call that the process makes itself. */
 static int play_call(struct player *player, const struct op *op, const uint64_t *args)
 {
@@ -334,7 +359,8 @@ static int play_call(struct player *player, const struct op *op, const uint64_t 
 	play->script.result[play->next] = real.result;
 	play->calls += is_call(op);
 	if (real.result != model.result || real.reached != model.reached) {
-		if (hangs_on_pages(player, op, args, &model, &real)) {
+		if (hangs_on_pages(player, op, args, &model, &real) ||
+		    hangs_on_commit(op, args, &model, &real)) {
 			play->undetermined++;
 			return STOP;
 		}

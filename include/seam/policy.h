@@ -65,7 +65,8 @@ extern "C" {
 	X(huge_hint, "a hint for huge pages is rounded up to one, not down (6.14-)")               \
 	X(stack_shadow,                                                                            \
 	  "no search ends within the gap below a stack, whatever lies between (6.1-)")             \
-	X(droppable, "MAP_DROPPABLE is known (6.11-)")                                             \
+	X(droppable, "MAP_DROPPABLE is known, and by mlockall(MCL_FUTURE): 1 locked (6.11-6.19), " \
+		     "2 not (7.0-)")                                                               \
 	X(above4g, "MAP_ABOVE4G is known (6.6-)")                                                  \
 	X(ksm,                                                                                     \
 	  "PR_SET_MEMORY_MERGE marks: 1 new areas after joining (6.4-6.16), 2 before (6.17-)")     \
@@ -74,6 +75,7 @@ extern "C" {
 	X(uffd_cut_apart,                                                                          \
 	  "what a userfaultfd cuts off an area's end does not join what follows (-6.3)")           \
 	X(uffd_droppable, "a userfaultfd can watch MAP_DROPPABLE memory (6.11-6.16)")              \
+	X(uffd_low, "a userfaultfd watches nothing below mmap_min_addr (-6.19)")                   \
 	X(memfd_seals, "shared maps of a memfd sealed against writing: 1 the file refuses at "     \
 		       "last, F_SEAL_WRITE readers too (-6.6); 2 readers may, F_SEAL_WRITE "       \
 		       "refuses at first (6.1.170), 3 at last (6.7-6.12), 4 all at first (6.14-)") \
@@ -100,6 +102,9 @@ extern "C" {
 	X(dofork_special,                                                                          \
 	  "MADV_DOFORK is refused for every special kind, not for IO alone (7.0-)")                \
 	X(mseal, "memory can be sealed (6.10-)")                                                   \
+	X(mseal_end,                                                                               \
+	  "when mseal has joined what lay above, the next area of its range joins nothing "        \
+	  "(6.17-6.19.6)")                                                                         \
 	X(area_tree, "areas are looked up in: 1 a list, an AVL tree above 32 (-2.4.9); 2 a "       \
 		     "red-black tree (-3.7); 3 one with gaps (-6.0); 4 a maple tree (6.1-)")       \
 	/* joining up to 2.6.24: 0 none; 1 all cases, files and borders too (2.6.7-); */           \

@@ -4,22 +4,44 @@
 #include "lib/op/modify.h"
 #include "lib/op/op.h"
 
+/*
+ * With the rule mseal_end (6.17 mm/mseal.c mseal_apply) the next part was taken to begin where this one
+ * ended before it joined what lay above: so it begins at no area's start, and is not compared. Were what
+ * follows it sealed and like it, the kernel would break its own map; here the two stay apart.
+ */
+struct sealing {
+	bool stale;
+};
+
 static int seal_part(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
 		     void *ctx)
 {
+	struct sealing *sealing = ctx;
+	bool apart = sealing->stale;
 	struct area area;
 	uint64_t flags;
+	int err;
 
+	sealing->stale = false;
 	index_load(&space->index, cursor, &area);
 	flags = area_flags(space, &area);
-	if (flags & SEAM_VM_SEALED)
+	if (flags & SEAM_VM_SEALED) {
+		/* the rest of what was joined is passed over */
+		sealing->stale = apart && area.start < start;
 		return 0;
-	return modify_flags(space, cursor, start, end, flags | SEAM_VM_SEALED);
+	}
+	err = modify_flags_apart(space, cursor, start, end, flags | SEAM_VM_SEALED, apart);
+	if (err)
+		return err;
+	index_load(&space->index, cursor, &area);
+	sealing->stale = rule(space, SEAM_RULE_mseal_end) && area.end > end;
+	return 0;
 }
 
 /* Source: 6.18 mm/mseal.c do_mseal. Nothing is sealed when there is a hole. */
 int linux_mseal(struct seam_space *space, uint64_t addr, uint64_t len, uint64_t flags)
 {
+	struct sealing sealing = { false };
 	uint64_t end;
 
 	if (!rule(space, SEAM_RULE_mseal))
@@ -28,7 +50,7 @@ int linux_mseal(struct seam_space *space, uint64_t addr, uint64_t len, uint64_t 
 		return -SEAM_EINVAL;
 	if (range_has_hole(space, addr, end))
 		return -SEAM_ENOMEM;
-	return walk_range(space, addr, end, HOLES_STOP, seal_part, NULL);
+	return walk_range(space, addr, end, HOLES_STOP, seal_part, &sealing);
 }
 
 static int bind_part(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
@@ -158,6 +180,8 @@ static bool between_huge(const struct seam_space *space, const struct attr *attr
 /* Whole pages of user space, and not none (6.18 fs/userfaultfd.c validate_range). */
 static bool is_user_range(const struct seam_space *space, uint64_t addr, uint64_t len)
 {
+	if (rule(space, SEAM_RULE_uffd_low) && addr < space->min_addr)
+		return false;
 	return len && !((addr | len) & (page_size(space) - 1)) && addr < space->user_end &&
 	       len <= space->user_end - addr;
 }

@@ -463,6 +463,13 @@ static int clear_only(struct seam_space *space, struct unmap *old, int err)
 	return err;
 }
 
+/* Droppable memory could be locked by mlockall(MCL_FUTURE) at first. */
+static bool never_locked(const struct seam_space *space, uint64_t flags)
+{
+	return flags & SEAM_VM_HUGETLB ||
+	       (flags & SEAM_VM_DROPPABLE && rule(space, SEAM_RULE_droppable) > 1);
+}
+
 static noinline_for_stack int insert(struct seam_space *space, struct mapping *map,
 				     struct unmap *old, struct cursor *ret_cursor)
 {
@@ -482,7 +489,7 @@ static noinline_for_stack int insert(struct seam_space *space, struct mapping *m
 	before = flags = map->flags | ksm_flag;
 	flags |= ksm_flag_after(space, map->flags);
 	/* what cannot be locked loses the flag that mlockall gives, after the joining */
-	if (WITH_KERNELS && map->flags & (SEAM_VM_DROPPABLE | SEAM_VM_HUGETLB))
+	if (WITH_KERNELS && never_locked(space, map->flags))
 		flags &= ~LOCK_BITS;
 	return flags == before ? 0 : area_set_flags(space, ret_cursor, flags);
 }

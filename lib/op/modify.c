@@ -37,7 +37,7 @@ static noinline_for_stack void decide(struct seam_space *space, const struct cur
 	o->has_prev = o->has_next = false;
 	if (rule(space, SEAM_RULE_special) && area_flags(space, &o->range) & SEAM_VM_SPECIAL)
 		return;
-	o->has_prev = at_start && load_prev(space, *cursor, &o->prev) &&
+	o->has_prev = at_start && !o->starts_apart && load_prev(space, *cursor, &o->prev) &&
 		      o->prev.end == o->range.start &&
 		      fits(space, &o->prev, &o->range, NEIGHBOUR_LEFT);
 	o->has_next = at_end && !o->ends_apart && load_next(space, *cursor, &o->next) &&
@@ -172,7 +172,7 @@ static noinline_for_stack struct outcome *take_range(struct seam_space *space,
 	o->range.start = start;
 	o->range.end = end;
 	o->range.pgoff = area_offset_at(space, &o->area, start);
-	o->ends_apart = false;
+	o->starts_apart = o->ends_apart = false;
 	return o;
 }
 
@@ -222,11 +222,18 @@ int modify_tag(struct seam_space *space, struct cursor *cursor, uint64_t start, 
 int modify_flags(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
 		 uint64_t flags)
 {
+	return modify_flags_apart(space, cursor, start, end, flags, false);
+}
+
+int modify_flags_apart(struct seam_space *space, struct cursor *cursor, uint64_t start,
+		       uint64_t end, uint64_t flags, bool apart)
+{
 	struct outcome *o = take_range(space, cursor, start, end);
 	struct attr *attr = &scratch_of(space)->attr;
 
 	*attr = *area_attr(space, &o->area);
 	attr->flags = flags;
+	o->starts_apart = o->ends_apart = apart;
 	return modify_attr(space, cursor, o, attr);
 }
 

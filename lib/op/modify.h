@@ -19,6 +19,7 @@ struct outcome {
 	struct area prev, next;
 	bool has_prev, has_next; /* compared with, and they fit */
 	bool whole;		 /* the range is the area, which a join removes */
+	bool starts_apart;	 /* not compared with prev */
 	bool ends_apart;	 /* not compared with next */
 };
 
@@ -44,6 +45,10 @@ int modify_tag(struct seam_space *space, struct cursor *cursor, uint64_t start, 
 /* The same, with only the flags changed. */
 int modify_flags(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
 		 uint64_t flags);
+
+/* The same; @apart: what it fits is not looked at. */
+int modify_flags_apart(struct seam_space *space, struct cursor *cursor, uint64_t start,
+		       uint64_t end, uint64_t flags, bool apart);
 
 /*
  * Calls @visit for the part of each area that lies in [start, end), in order, the cursor on the

@@ -9,6 +9,7 @@ const struct seam_policy policy_linux_6_1_192 = {
 	.checked = 0, /* known to differ: docs/proof/kernels.txt */
 	.rule = {
 		RULES_6_1,
+		RULE(uffd_low, 0),
 		RULE(dontunmap_anew, 1),
 		RULE(dontunmap_apart, 1),
 	},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sticky guard flag of 6.19 in a stable release. */
+/* The sticky guard flag of 6.19, and what 7.0 put right, in a stable release. */
 #include "lib/policy/living.h"
 
 const struct seam_policy policy_linux_6_18_44 = {
@@ -9,6 +9,9 @@ const struct seam_policy policy_linux_6_18_44 = {
 	.checked = 1,
 	.rule = {
 		RULES_6_17,
+		RULE(droppable, 2),
+		RULE(uffd_low, 0),
+		RULE(mseal_end, 0),
 		RULE(sticky, 1),
 	},
 };

@@ -4,7 +4,7 @@
 
 const struct seam_policy policy_linux_6_19 = {
 	.name = "linux-6.19",
-	.source = "sources, and Linux 6.19.6 and 6.19.14 running",
+	.source = "sources, and Linux 6.19.6 running",
 	.calls = CALLS(linux),
 	.checked = 1,
 	.rule = {

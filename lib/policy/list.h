@@ -35,8 +35,10 @@
 	X(linux_5_4)                                                                               \
 	X(linux_5_10)                                                                              \
 	X(linux_5_10_251)                                                                          \
+	X(linux_5_10_262)                                                                          \
 	X(linux_5_14)                                                                              \
 	X(linux_6_1)                                                                               \
+	X(linux_6_1_176)                                                                           \
 	X(linux_6_1_192)                                                                           \
 	X(linux_6_6)                                                                               \
 	X(linux_6_8)                                                                               \
@@ -49,6 +51,7 @@
 	X(linux_6_18_15)                                                                           \
 	X(linux_6_18_44)                                                                           \
 	X(linux_6_19)                                                                              \
+	X(linux_6_19_14)                                                                           \
 	X(linux_7_0)                                                                               \
 	X(linux_7_1)                                                                               \
 	X(linux_7_2)                                                                               \

@@ -24,6 +24,7 @@
 	RULE(remove_writable, 1),	\
 	RULE(memfd_seals, 1),		\
 	RULE(uffd_cut_apart, 1),	\
+	RULE(uffd_low, 1),		\
 	RULE(area_tree, 3)
 
 /* DONTUNMAP, for private anonymous memory. */
@@ -81,6 +82,8 @@
 	RULES_6_12,			\
 	RULE(dontunmap_anew, 1),	\
 	RULE(dontunmap_apart, 2),	\
+	RULE(droppable, 2),		\
+	RULE(uffd_low, 0),		\
 	RULE(memfd_seals, 4),		\
 	RULE(memfd_secret, 2)
 
@@ -104,11 +107,15 @@
 	RULE(mremap_checks, 3),		\
 	RULE(uffd_own, 1),		\
 	RULE(uffd_droppable, 0),	\
+	RULE(mseal_end, 1),		\
 	RULE(mremap_many, 1)
 
-/* The guard flag is sticky; DOFORK for ordinary memory only. */
+/* The guard flag is sticky; MCL_FUTURE leaves droppable memory alone; DOFORK for ordinary memory only. */
 #define RULES_7_0			\
 	RULES_6_17,			\
+	RULE(droppable, 2),		\
+	RULE(uffd_low, 0),		\
+	RULE(mseal_end, 0),		\
 	RULE(sticky, 1),		\
 	RULE(dofork_special, 1)
 

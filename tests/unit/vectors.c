@@ -12,7 +12,9 @@
 enum {
 	V5_10,
 	V5_10_251,
+	V5_10_262,
 	V6_1,
+	V6_1_176,
 	V6_1_192,
 	V6_12,
 	V6_12_117,
@@ -21,6 +23,8 @@ enum {
 	V6_17,
 	V6_18,
 	V6_18_44,
+	V6_19,
+	V6_19_14,
 	V7_0,
 	V7_1,
 	V7_2,
@@ -32,12 +36,14 @@ enum {
 
 static const char *const policies[NR] = {
 	[V5_10] = "linux-5.10",		[V5_10_251] = "linux-5.10.251",
-	[V6_1] = "linux-6.1",		[V6_1_192] = "linux-6.1.192",
+	[V5_10_262] = "linux-5.10.262", [V6_1] = "linux-6.1",
+	[V6_1_176] = "linux-6.1.176",	[V6_1_192] = "linux-6.1.192",
 	[V6_12] = "linux-6.12",		[V6_12_117] = "linux-6.12.117",
 	[V6_12_118] = "linux-6.12.118", [V6_16] = "linux-6.16",
 	[V6_17] = "linux-6.17",		[V6_18] = "linux-6.18.15",
-	[V6_18_44] = "linux-6.18.44",	[V7_1] = "linux-7.1",
-	[V7_0] = "linux-7.0",		[V7_2] = "linux-7.2",
+	[V6_18_44] = "linux-6.18.44",	[V6_19] = "linux-6.19",
+	[V6_19_14] = "linux-6.19.14",	[V7_0] = "linux-7.0",
+	[V7_1] = "linux-7.1",		[V7_2] = "linux-7.2",
 	[V7_2_9] = "linux-7.2.9",	[V7_2_13] = "linux-7.2.13",
 	[V7_3] = "linux-7.3",
 };
@@ -339,6 +345,12 @@ static void dropped_watched(struct seam_space *space)
 	seam_space_uffd_register(space, AT(0), PAGE, 1, SEAM_VM_UFFD_MISSING);
 }
 
+static void dropped_later_locked(struct seam_space *space)
+{
+	seam_space_mlockall(space, SEAM_MCL_FUTURE | SEAM_MCL_ONFAULT);
+	dropped(space);
+}
+
 static void nothing_above_4g(struct seam_space *space)
 {
 	struct seam_mmap all = {
@@ -423,6 +435,30 @@ static void note(struct seam_space *space, bool it)
 {
 	if (it)
 		map(space, 20, 1, NONE, 0);
+}
+
+/* Of four pages the second is sealed, then all; and so that the part behind what joined is not the last. */
+static void sealed_twice(struct seam_space *space)
+{
+	map(space, 0, 4, RW, 0);
+	seam_space_mseal(space, AT(1), PAGE, 0);
+	seam_space_mseal(space, AT(0), 4 * PAGE, 0);
+	map(space, 8, 8, RW, 0);
+	seam_space_mseal(space, AT(9), PAGE, 0);
+	seam_space_mseal(space, AT(11), PAGE, 0);
+	seam_space_mseal(space, AT(8), 6 * PAGE, 0);
+}
+
+/* Below what mmap may reach by itself. */
+static void watched_low(struct seam_space *space)
+{
+	const uint64_t low = 0xf000;
+	struct seam_mmap args = { .addr = low, .len = PAGE, .prot = RW, .flags = ANON | FIXED };
+	uint64_t addr;
+
+	seam_space_mmap(space, &args, &addr);
+	note(space, seam_space_uffd_register(space, low, PAGE, 1, SEAM_VM_UFFD_MISSING));
+	seam_space_munmap(space, low, PAGE);
 }
 
 static void copied_watched(struct seam_space *space)
@@ -700,6 +736,15 @@ static const struct {
 	{ "droppable memory, watched",
 	  dropped_watched,
 	  { [V5_10] = "", [V6_12] = "0-1rwNWDU", [V6_17] = "0-1rwNWD" } },
+	{ "droppable memory under MCL_FUTURE",
+	  dropped_later_locked,
+	  { [V5_10] = "",
+	    [V6_12] = "0-1rwLNWD",
+	    [V6_12_117] = "0-1rwNWD:1",
+	    [V6_16] = "0-1rwLNWD",
+	    [V6_18_44] = "0-1rwNWD:1",
+	    [V6_19] = "0-1rwLNWD",
+	    [V7_0] = "0-1rwNWD:1" } },
 	{ "nothing is free above 4 GiB",
 	  nothing_above_4g,
 	  { [V5_10] = "0-1r-", [V6_12] = "0-2r-" } },
@@ -723,6 +768,26 @@ static const struct {
 	{ "an advice of 5.4", older_advice, { [V5_10] = "0-1r-" } },
 	{ "rw to r of a file, beside r", accounting_file, { [V5_10] = "0-1r- 1-2r-A" } },
 	{ "sealed memory", sealed, { [V5_10] = "0-1rwA", [V6_12] = "0-1rwAS" } },
+	{ "a part sealed, then all",
+	  sealed_twice,
+	  { [V5_10] = "0-4rwA 8-16rwA",
+	    [V6_12] = "0-4rwAS 8-14rwAS 14-16rwA",
+	    [V6_17] = "0-2rwAS 2-4rwAS 8-10rwAS 10-11rwAS 11-14rwAS 14-16rwA",
+	    [V6_18_44] = "0-4rwAS 8-14rwAS 14-16rwA",
+	    [V6_19] = "0-2rwAS 2-4rwAS 8-10rwAS 10-11rwAS 11-14rwAS 14-16rwA",
+	    [V6_19_14] = "0-4rwAS 8-14rwAS 14-16rwA" } },
+	{ "low memory watched",
+	  watched_low,
+	  { [V5_10] = "20-21--",
+	    [V5_10_262] = "",
+	    [V6_1] = "20-21--",
+	    [V6_1_176] = "",
+	    [V6_12] = "20-21--",
+	    [V6_12_117] = "",
+	    [V6_16] = "20-21--",
+	    [V6_18_44] = "",
+	    [V6_19] = "20-21--",
+	    [V7_0] = "" } },
 	{ "what a userfaultfd watches moved beside another",
 	  copied_watched,
 	  { [V5_10] = "0-2rwA",
