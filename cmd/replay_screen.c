@@ -346,6 +346,9 @@ static void print_notes(const struct replay_report *report, FILE *out)
 	if (report->not_modelled)
 		fprintf(out, "Taken as recorded: %s whose effect on areas is not known here.\n",
 			counted(count, report->not_modelled, "call", "calls"));
+	if (report->changes)
+		fprintf(out, "Taken from the kernel's own map: %s that no call tells.\n",
+			counted(count, report->changes, "change", "changes"));
 	if (report->touch == TOUCH_EAGER)
 		fputs("Touched: all writable private memory (--touch eager); the trace does not "
 		      "tell.\n",

@@ -87,6 +87,7 @@ static void write_trace(struct json *json, const struct replay_report *report)
 	json_uint(json, "bad_lines", facts->bad_lines);
 	json_uint(json, "reused_addresses", facts->reused_addresses);
 	json_uint(json, "not_modelled", report->not_modelled);
+	json_uint(json, "changes", report->changes);
 	json_uint(json, "bytes_missing", facts->bytes_missing);
 	json_string(json, "layout", report->i386 ? "i386" : "x86-64");
 	json_string(json, "touch", touch_names[report->touch]);

@@ -453,6 +453,11 @@ void rec_foresight_after(struct rec *rec, struct rec_space *space, const struct 
 			 int64_t result);
 /* A call has changed it in a way that is not known. */
 void rec_foresight_forget(struct rec *rec, struct rec_space *space);
+/*
+ * Is there ground in @areas, in order, that no call has mapped, or less than there should be? A stack that
+ * has grown is none. False also where that is not known.
+ */
+bool rec_foresight_differs(const struct rec_space *space, const struct seam_area *areas, size_t nr);
 /* A child begins with what was learnt of its parent. */
 void rec_foresight_copy(struct rec_space *child, const struct rec_space *parent);
 

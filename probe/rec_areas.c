@@ -33,6 +33,7 @@ struct rec_areas {
 	struct intern names;	   /* of anonymous memory */
 	uint64_t stack, stack_end; /* the main stack; 0: none seen */
 	bool is_exec;		   /* the look is at what exec has made */
+	bool is_unexplained;	   /* it shows what no call or report has told of */
 	struct exec_file {
 		uint64_t dev, ino, description;
 	} exec_files[8];
@@ -300,6 +301,9 @@ int rec_look(struct rec *rec, const struct rec_task *task, enum rec_look look,
 	*ret_nr = areas->nr;
 	task->space->nr_areas = areas->nr;
 	task->space->calls_since_truth = 0;
+	/* what the kernel has reported was looked at then */
+	areas->is_unexplained = (!rec->has_reports || task->space->truth_ns < rec->reports_ns) &&
+				rec_foresight_differs(task->space, areas->list, areas->nr);
 	task->space->truth_ns = clock_ns();
 	task->space->truth_cost_ns = task->space->truth_ns - start_ns;
 	rec_foresight_begin(rec, task->space, areas->list, areas->nr);
@@ -364,6 +368,10 @@ void rec_write_areas(struct rec *rec, const struct rec_task *task, struct event 
 		rec_write(rec, task, &lost);
 		return;
 	}
+	if (event->kind == EVENT_TRUTH && rec->areas->is_unexplained) {
+		rec_write_change(rec, task, "found at a checkpoint: nothing told of it before");
+		return;
+	}
 	rec_write_growth(rec, task, task->space, rec->areas->stack);
 	set_stack(rec->areas, task->space);
 	rec_write(rec, task, event);
@@ -387,7 +395,7 @@ void rec_write_truth(struct rec *rec, const struct rec_task *task)
 {
 	struct event truth = { .kind = EVENT_TRUTH };
 
-	if (task->space->calls_since_truth)
+	if (task->space->calls_since_truth || rec->listener_said)
 		rec_write_areas(rec, task, &truth,
 				rec->options->truth_calls ? REC_LOOK_FLAGS : REC_LOOK_MAPS);
 }

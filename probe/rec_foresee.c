@@ -84,6 +84,25 @@ void rec_foresight_forget(struct rec *rec, struct rec_space *space)
 	forget(rec, &space->foresight);
 }
 
+bool rec_foresight_differs(const struct rec_space *space, const struct seam_area *areas, size_t nr)
+{
+	const struct rec_range *ground = space->foresight.mapped.list;
+	const struct rec_range *last = ground + space->foresight.mapped.nr;
+	size_t i = 0;
+
+	if (!space->foresight.is_known || space->foresight.is_off)
+		return false;
+	for (; i < nr && ground < last; ground++) {
+		uint64_t start = areas[i].start, end = areas[i].end;
+
+		while (++i < nr && areas[i].start == end)
+			end = areas[i].end;
+		if (end != ground->end || (start != ground->start && end != space->stack_end))
+			return true;
+	}
+	return i < nr || ground < last;
+}
+
 static bool highest_gap(const struct rec_foresight *sight, uint64_t len, uint64_t *ret_start)
 {
 	const struct rec_range *list = sight->mapped.list;

@@ -206,6 +206,7 @@ static int take_event(struct pass *pass, const struct fed *fed)
 			r = lane_touch(&pass->lanes[i], event);
 		return r;
 	case EVENT_CHANGE:
+		pass->report->changes++;
 		for (unsigned int i = 0; !r && i < pass->nr_lanes; i++)
 			r = lane_change(&pass->lanes[i], event);
 		return r;

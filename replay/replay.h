@@ -158,6 +158,7 @@ struct replay_report {
 	bool i386;		 /* the trace's addresses fit into 32 bits */
 	bool old_at_64_bits;	 /* a kernel up to 2.6.24 met 64-bit addresses */
 	uint64_t not_modelled;	 /* calls whose effect on areas is not known here */
+	uint64_t changes;	 /* that no call tells: the map was taken from the trace */
 	/* as it happened */
 	uint64_t checkpoints, differences, undetermined, resynced;
 	struct replay_difference first[REPLAY_MAX_DIFFERENCES];

@@ -332,6 +332,13 @@ if run(SUBJECT, 'listener').returncode == 0:
            (mode == 'survive' or 'these are not seen' in seen.stderr) and
            (not os.path.exists(DUMP) or 'user notification' in run(DUMP, DATA).stdout),
            f'that a supervisor answers calls is said ({mode})', seen)
+    # what neither a call nor the kernel's reports tell, which begin after 50 ms, is found by a checkpoint
+    record(SUBJECT, 'unseen')
+    trace = as_it_was('a change that no call tells')
+    text = run(DUMP, DATA).stdout if os.path.exists(DUMP) else 'found at a checkpoint'
+    ok(KERNEL < (6, 11) or (trace['changes'] == 1 and 'found at a checkpoint' in text and
+                            'that no call tells' in run(SEAM, 'replay', DATA).stdout),
+       'it is told as such', trace, text)
 else:
     skip('that a supervisor answers calls is said', 'no seccomp user notification here')
 alone, seen = run(SUBJECT, 'strict'), record(SUBJECT, 'strict')

@@ -1087,8 +1087,8 @@ static int own_filter_role(int data)
 	return 0;
 }
 
-/* A filter with a listener, which answers a munmap as if it had been made. */
-static int listener_role(int unused)
+/* The descriptor of a filter that asks for each munmap; -1: not here. */
+static int listen_for_munmap(void)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -1097,27 +1097,48 @@ static int listener_role(int unused)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
-	struct seccomp_notif asked = { 0 };
-	struct seccomp_notif_resp answer = { 0 };
-	char *p = map(3);
-	int listener, status;
-	pid_t pid;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return 77;
-	listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-				SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+		return -1;
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+			    &program);
+}
+
+/* Another process answers a munmap as if it had been made, or (.flags) has it made. */
+static int answer_munmap(uint32_t flags)
+{
+	struct seccomp_notif asked = { 0 };
+	struct seccomp_notif_resp answer = { .flags = flags };
+	char *p = map(3), *other = map(1);
+	int listener = listen_for_munmap(), status;
+	pid_t pid;
+
 	if (listener < 0)
 		return 77;
 	pid = fork();
-	if (!pid)
-		_exit(munmap(p, PAGE) ? 1 : *p); /* said to be gone, and still there */
+	if (!pid) {
+		if (munmap(p, PAGE))
+			_exit(1);
+		mprotect(other, PAGE, PROT_READ);
+		_exit(flags ? 0 : *p); /* else said to be gone, and still there */
+	}
 	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked))
 		die("notification");
 	answer.id = asked.id;
 	ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 	waitpid(pid, &status, 0);
 	return WEXITSTATUS(status);
+}
+
+static int listener_role(int unused)
+{
+	return answer_munmap(0);
+}
+
+/* A call that changes the map and that no filter of a recorder's sees. */
+static int unseen_role(int unused)
+{
+	return answer_munmap(SECCOMP_USER_NOTIF_FLAG_CONTINUE);
 }
 
 static int strict_role(int unused)
@@ -1156,6 +1177,7 @@ static const struct {
 	{ "strict", strict_role },
 	{ "own-filter", own_filter_role },
 	{ "listener", listener_role },
+	{ "unseen", unseen_role },
 	{ "outcomes", outcomes_role },
 	{ "maps-for-ever", maps_for_ever_role },
 	{ "maps-and-waits", maps_and_waits_role },
