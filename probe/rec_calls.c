@@ -364,16 +364,23 @@ static void end_call(struct rec_task *task)
 		task->space->caller = NULL;
 }
 
+/* At a fixed address, over what may be there. */
+static bool maps_over(const struct rec_call *call)
+{
+	return call->call == TRACE_CALL_remap_file_pages ||
+	       (call->call == TRACE_CALL_mmap && call->arg[3] & SEAM_MAP_FIXED);
+}
+
 /*
- * An mmap at a fixed address that fails has changed nothing, or its range is clear: then the file
+ * A mapping at a fixed address that fails has changed nothing, or its range is clear: then the file
  * itself has refused (EVENT_CLEARED).
  */
 static void look_for_hole(const struct rec_task *task, struct rec_call *call, int64_t result)
 {
 	uint64_t start = call->arg[0], end = start + call->arg[1];
 
-	if (call->kind != REC_CALL || call->call != TRACE_CALL_mmap || result >= 0 ||
-	    !(call->arg[3] & SEAM_MAP_FIXED) || end <= start || rec_maps_fd(task) < 0)
+	if (call->kind != REC_CALL || !maps_over(call) || result >= 0 || end <= start ||
+	    rec_maps_fd(task) < 0)
 		return;
 	if (rec_is_free(task, start, end))
 		call->flags |= EVENT_CLEARED;

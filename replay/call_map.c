@@ -484,6 +484,19 @@ void call_shmdt(struct call *call)
 		call_pass(call);
 }
 
+/* Refused when the range was clear already, as recorded: nothing else has happened. */
+static void clear_refused(struct call *call, uint64_t addr, uint64_t len)
+{
+	uint64_t mask = page_mask(call), start = addr & ~mask;
+	bool made = false;
+	int err = unmap_pieces(call, start, start + (len & ~mask), true, &made);
+
+	if (err || made)
+		call_finish(call, err ? err : call->event->result);
+	else
+		call_skip(call);
+}
+
 /* Since 4.0 a mapping anew of the same file; before, other pages in the same area. */
 void call_remap_file_pages(struct call *call)
 {
@@ -492,6 +505,10 @@ void call_remap_file_pages(struct call *call)
 
 	if (call->lane->version < 0x040000) {
 		call_pass(call);
+		return;
+	}
+	if (call->event->flags & EVENT_CLEARED) {
+		clear_refused(call, arg[0], arg[1]);
 		return;
 	}
 	call_finish(call, call_check(call, seam_space_remap_file_pages(call->space, at, arg[1],

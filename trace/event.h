@@ -102,8 +102,8 @@ enum space_born {
 #define EVENT_AMBIGUOUS 0x8u	/* overlapped another call of its space; order is a guess */
 #define EVENT_EXIT_AT_END 0x10u /* EVENT_END: still alive when the trace ended */
 /*
- * An mmap that failed, and all that lay in its range is gone: the file itself has refused. With
- * EVENT_NO_RESULT (scripts) it would, and result is the error.
+ * An mmap or remap_file_pages that failed, and all that lay in its range is gone: the file itself has
+ * refused. With EVENT_NO_RESULT (scripts) it would, and result is the error.
  */
 #define EVENT_CLEARED 0x20u
 /* mmap: its file is a memfd, sealed so at that time (F_SEAL_WRITE, F_SEAL_FUTURE_WRITE) */

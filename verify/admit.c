@@ -181,28 +181,11 @@ static bool hangs_on_pages(const struct generator *gen, const struct world *worl
 	return false;
 }
 
-/*
- * A mapping anew of a whole SysV segment, which was to go with its last area: the old area is gone
- * before the new one is there.
- */
-static bool loses_segment(const struct world *world, const struct op *op, const uint64_t *args)
-{
-	uint64_t at = args[0];
-	struct seam_area area;
-
-	if (op->call != TRACE_CALL_remap_file_pages)
-		return false;
-	while (seam_area_next(world->space, &at, &area) && area.start < args[0] + args[1])
-		if (area.traits & SEAM_TRAIT_CLOSE)
-			return true;
-	return false;
-}
-
 bool admit(const struct generator *gen, const struct world *world, const struct op *op,
 	   const uint64_t *args)
 {
 	return admit_harmless(world, op, args) && modest(op, args) &&
-	       !hangs_on_pages(gen, world, op, args) && !loses_segment(world, op, args);
+	       !hangs_on_pages(gen, world, op, args);
 }
 
 static void add_guarded(struct generator *gen, uint64_t start, uint64_t end)

@@ -299,6 +299,37 @@ static int64_t detach(struct seam_space *space, const struct model_files *files,
 	return file ? 0 : -SEAM_EINVAL;
 }
 
+/* Whether [start, end) is a part of a segment, and nothing else of it is left here. */
+static bool is_all_of_segment(const struct seam_space *space, uint64_t start, uint64_t end)
+{
+	struct seam_area area;
+	uint64_t at = start, file;
+
+	if (!seam_area_find(space, start, &area) || !is_segment(&area))
+		return false;
+	file = area.file;
+	for (at = 0; seam_area_next(space, &at, &area);)
+		if (area.file == file && (area.start < start || area.end > end))
+			return false;
+	return true;
+}
+
+/*
+ * What is mapped anew is unmapped first. With the last area of a segment the segment goes, unless a
+ * child still has it, and there is nothing to map: EINVAL, and a hole (6.18 ipc/shm.c shm_mmap).
+ */
+static int64_t map_anew(struct seam_space *space, const uint64_t *a, const struct outcome *real)
+{
+	uint64_t start = a[0] & ~UINT64_C(4095), end = start + (a[1] & ~UINT64_C(4095));
+	int err = seam_space_remap_file_pages(space, a[0], a[1], (uint32_t)a[2], a[3],
+					      (uint32_t)a[4]);
+
+	if (err || real->result != -SEAM_EINVAL || !is_all_of_segment(space, start, end))
+		return err;
+	err = seam_space_munmap(space, start, end - start);
+	return err ? err : -SEAM_EINVAL;
+}
+
 /* The result of a call; *ret_known is false when it is none of the model's. */
 static int64_t result_of(struct seam_space *space, struct model_files *files, unsigned int call,
 			 const uint64_t *a, const struct outcome *real, bool *ret_known)
@@ -338,8 +369,7 @@ static int64_t result_of(struct seam_space *space, struct model_files *files, un
 	case TRACE_CALL_set_mempolicy:
 		return a[0] <= MPOL_LOCAL ? 0 : -SEAM_EINVAL;
 	case TRACE_CALL_remap_file_pages:
-		return seam_space_remap_file_pages(space, a[0], a[1], (uint32_t)a[2], a[3],
-						   (uint32_t)a[4]);
+		return map_anew(space, a, real);
 	case TRACE_CALL_prctl:
 		return set_process(space, a, real);
 	case TRACE_CALL_uffd_ioctl:
