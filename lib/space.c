@@ -60,6 +60,7 @@ static int set_layout(struct seam_space *space, const struct seam_space_options 
 	space->may = options->may;
 	space->overcommit = options->overcommit;
 	space->exec_only_pkey = options->exec_only_pkey;
+	space->step_sink = options->step_sink;
 	space->user_end = or_default(options->user_end, page_down(space, arch->user_end));
 	/* a small space is searched as by kernels: from a third of it (TASK_UNMAPPED_BASE) */
 	base = page_down(space, arch->mmap_base);

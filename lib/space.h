@@ -103,6 +103,7 @@ struct seam_space {
 	seam_hook *hook;
 	void *hook_ctx;
 	struct steps *steps; /* NULL unless SEAM_SPACE_COUNT_STEPS */
+	struct seam_step_sink *step_sink;
 
 	struct adopted *adopted; /* a hash table, open addressing */
 	uint32_t nr_adopted, adopted_room;

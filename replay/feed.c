@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Events lie in a ring of batches. The reader fills what is free, and when nothing is, it sleeps
- * until half the ring is: to wake a thread costs as much as some ten calls.
- */
+/* Events lie in a ring of batches, which the reader fills. */
 #include "replay/feed.h"
 
 #include <errno.h>
@@ -10,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/handoff.h"
 #include "trace/thread.h"
 
 #define BATCH_EVENTS 256
@@ -33,14 +31,10 @@ struct feed {
 	struct batch *batch;   /* that is being given out, up to @at */
 	unsigned int at;
 	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t filled, emptied;
-	uint64_t nr_filled, nr_emptied; /* so far */
-	bool is_full;			/* the reader sleeps */
-	bool stops;
+	struct handoff handoff;
 };
 
-static bool is_worth_a_thread(const struct source *source)
+bool feed_is_long(const struct source *source)
 {
 	cpu_set_t allowed;
 
@@ -109,53 +103,32 @@ static void fill(const struct feed *feed, struct batch *batch)
 	batch->after = r;
 }
 
-/* The next batch to be filled; NULL: nobody wants it any more. */
-static struct batch *next_empty(struct feed *feed)
-{
-	struct batch *batch = NULL;
-
-	pthread_mutex_lock(&feed->lock);
-	feed->is_full = feed->nr_filled - feed->nr_emptied == NR_BATCHES;
-	while (feed->is_full && !feed->stops)
-		pthread_cond_wait(&feed->emptied, &feed->lock);
-	if (!feed->stops)
-		batch = &feed->batches[feed->nr_filled % NR_BATCHES];
-	pthread_mutex_unlock(&feed->lock);
-	return batch;
-}
-
 static void *read_ahead(void *ctx)
 {
 	struct feed *feed = ctx;
-	struct batch *batch;
+	unsigned int slot;
 	bool more = true;
 
-	while (more && (batch = next_empty(feed))) {
+	while (more && handoff_next_free(&feed->handoff, &slot)) {
+		struct batch *batch = &feed->batches[slot];
+
 		empty(batch);
 		fill(feed, batch);
 		more = batch->after > 0;
-		pthread_mutex_lock(&feed->lock);
-		feed->nr_filled++;
-		pthread_cond_signal(&feed->filled);
-		pthread_mutex_unlock(&feed->lock);
+		handoff_filled(&feed->handoff);
 	}
 	return NULL;
 }
 
-/* The batch before is empty then. */
+/* The batch before is empty then. There is one more, or the one before would have been the last. */
 static struct batch *next_filled(struct feed *feed)
 {
-	pthread_mutex_lock(&feed->lock);
+	unsigned int slot;
+
 	if (feed->batch)
-		feed->nr_emptied++;
-	if (feed->is_full && feed->nr_filled - feed->nr_emptied <= NR_BATCHES / 2) {
-		feed->is_full = false;
-		pthread_cond_signal(&feed->emptied);
-	}
-	while (feed->nr_filled == feed->nr_emptied)
-		pthread_cond_wait(&feed->filled, &feed->lock);
-	pthread_mutex_unlock(&feed->lock);
-	return &feed->batches[feed->nr_emptied % NR_BATCHES];
+		handoff_emptied(&feed->handoff);
+	handoff_next_filled(&feed->handoff, &slot);
+	return &feed->batches[slot];
 }
 
 int feed_open(struct trace *trace, const struct source *source, bool alone, struct feed **ret_feed)
@@ -166,15 +139,14 @@ int feed_open(struct trace *trace, const struct source *source, bool alone, stru
 		return -ENOMEM;
 	feed->trace = trace;
 	*ret_feed = feed;
-	if (!alone || !is_worth_a_thread(source))
+	if (!alone || !feed_is_long(source))
 		return 0;
 	feed->batches = calloc(NR_BATCHES, sizeof(*feed->batches));
 	if (!feed->batches)
 		return 0;
-	pthread_mutex_init(&feed->lock, NULL);
-	pthread_cond_init(&feed->filled, NULL);
-	pthread_cond_init(&feed->emptied, NULL);
+	handoff_init(&feed->handoff, NR_BATCHES, 1);
 	if (thread_start(&feed->thread, THREAD_STACK_SMALL, read_ahead, feed)) {
+		handoff_destroy(&feed->handoff);
 		free(feed->batches);
 		feed->batches = NULL;
 	}
@@ -217,16 +189,11 @@ void feed_close(struct feed *feed)
 	if (!feed)
 		return;
 	if (feed->batches) {
-		pthread_mutex_lock(&feed->lock);
-		feed->stops = true;
-		pthread_cond_signal(&feed->emptied);
-		pthread_mutex_unlock(&feed->lock);
+		handoff_stop(&feed->handoff);
 		pthread_join(feed->thread, NULL);
 		for (unsigned int i = 0; i < NR_BATCHES; i++)
 			empty(&feed->batches[i]);
-		pthread_mutex_destroy(&feed->lock);
-		pthread_cond_destroy(&feed->filled);
-		pthread_cond_destroy(&feed->emptied);
+		handoff_destroy(&feed->handoff);
 		free(feed->batches);
 	}
 	free(feed);

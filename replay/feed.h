@@ -10,6 +10,9 @@
 
 struct feed;
 
+/* Is it a recording so long that threads beside the one that replays it are worth it, and run? */
+bool feed_is_long(const struct source *source);
+
 /* What is read is valid until the next event. */
 struct fed {
 	const struct event *event;

@@ -101,6 +101,7 @@ static int create_space(const struct lane *lane, const struct event *event,
 		.user_end = layout->user_end,
 		.mmap_base = layout->mmap_base,
 		.max_areas = lane->options->max_areas,
+		.step_sink = lane->counting ? counting_sink(lane->counting) : NULL,
 	};
 
 	if (policy->old) {
@@ -273,6 +274,8 @@ int lane_begin_space(struct lane *lane, const struct event *event,
 		return -ENOMEM;
 	lane_mm_free(mm);
 	*mm = (struct lane_mm) { .starts_unknown = !known, .wide = layout->wide };
+	if (lane->counting)
+		counting_set_lane(lane->counting, lane->number);
 	if (event->born == BORN_FORK)
 		err = fork_mm(lane, mm, event);
 	else

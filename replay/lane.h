@@ -5,6 +5,7 @@
 #ifndef REPLAY_LANE_H
 #define REPLAY_LANE_H
 
+#include "replay/counting.h"
 #include "replay/ground.h"
 #include "replay/replay.h"
 
@@ -48,7 +49,8 @@ struct lane {
 	const struct replay_options *options;
 	const struct trace *trace;
 	struct replay_result *result;
-	uint32_t version; /* 6.18.44: 0x06122c; plain: the highest */
+	struct counting *counting; /* counts the steps; NULL: the spaces do */
+	uint32_t version;	   /* 6.18.44: 0x06122c; plain: the highest */
 	enum replay_touch touch;
 	bool place_recorded;
 	bool may_be_reused;  /* an address handed out twice: an unmap between was not logged */

@@ -20,6 +20,7 @@ struct pass {
 	struct lane *lanes;
 	unsigned int nr_lanes;
 	struct layouts layouts;
+	struct counting *counting; /* NULL: spaces count their steps by themselves */
 	uint32_t room_processes;
 	uint64_t nr_calls;
 	bool scripted;
@@ -328,6 +329,37 @@ static int take_all(struct pass *pass, struct feed *feed)
 	return r;
 }
 
+static void begin_counting(struct pass *pass)
+{
+	if (!reads_alone(pass) || !feed_is_long(pass->source))
+		return;
+	pass->counting = counting_open(pass->nr_lanes);
+	for (unsigned int i = 0; i < pass->nr_lanes; i++)
+		pass->lanes[i].counting = pass->counting;
+}
+
+/* After the end of all spaces. */
+static int end_counting(const struct pass *pass)
+{
+	struct counted *counted;
+	int r;
+
+	if (!pass->counting)
+		return 0;
+	counted = calloc(pass->nr_lanes, sizeof(*counted));
+	r = counted ? counting_finish(pass->counting, counted) : -ENOMEM;
+	for (unsigned int i = 0; !r && i < pass->nr_lanes; i++) {
+		struct replay_result *result = &pass->report->results[i];
+
+		result->steps.find += counted[i].steps.find;
+		result->steps.placement += counted[i].steps.placement;
+		result->steps.insert += counted[i].steps.insert;
+		result->touch_find_steps += counted[i].touch_find;
+	}
+	free(counted);
+	return r;
+}
+
 static int read_all(struct pass *pass)
 {
 	struct feed *feed;
@@ -335,6 +367,7 @@ static int read_all(struct pass *pass)
 
 	if (r)
 		return r;
+	begin_counting(pass);
 	r = take_all(pass, feed);
 	feed_close(feed);
 	return r;
@@ -375,12 +408,15 @@ int replay_run(struct source *source, const struct replay_options *options,
 		r = read_all(&pass);
 	if (!r || r == -ECANCELED) {
 		ended = end_spaces(&pass);
+		if (!ended)
+			ended = end_counting(&pass);
 		r = ended ? ended : r;
 	}
 	for (unsigned int i = 0; i < pass.nr_lanes; i++) {
 		sum_up(&ret_report->results[i]);
 		lane_free(&pass.lanes[i]);
 	}
+	counting_close(pass.counting);
 	free(pass.lanes);
 	if (ret_report->trace)
 		ret_report->facts = *trace_facts(ret_report->trace);

@@ -17,9 +17,13 @@ int touch_range(struct lane *lane, struct lane_mm *mm, uint64_t at, uint64_t len
 	uint64_t done = at;
 	int err;
 
+	if (lane->counting)
+		counting_set_touch(lane->counting, true);
 	seam_space_get_stats(mm->space, &before);
 	err = seam_space_touch(mm->space, at, len, write, &done);
 	seam_space_get_stats(mm->space, &after);
+	if (lane->counting)
+		counting_set_touch(lane->counting, false);
 	result->touch_find_steps += after.steps.find - before.steps.find;
 	result->touched_pages += (done - at) >> seam_space_page_shift(mm->space);
 	if (ret_done)

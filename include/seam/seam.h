@@ -12,5 +12,6 @@
 #include <seam/policy.h>
 #include <seam/read.h>
 #include <seam/space.h>
+#include <seam/steps.h>
 
 #endif

@@ -49,6 +49,7 @@ extern "C" {
 #define SEAM_EBUG 5002	 /* the modelled kernel would have stopped itself with an assertion here */
 
 struct seam_space;
+struct seam_step_sink; /* seam/steps.h */
 
 /*
  * Where a space takes its memory. alloc may return NULL. free gets the size that was asked for.
@@ -122,6 +123,8 @@ struct seam_space_options {
 	 * lowest that the process has not allocated; 0: a processor without keys, or none is left.
 	 */
 	uint32_t exec_only_pkey;
+	/* With SEAM_SPACE_COUNT_STEPS: where it notes them (seam/steps.h). Outlives its spaces. */
+	struct seam_step_sink *step_sink;
 };
 
 /* Steps taken in the modelled kernel's own structures, by what they are for. */
@@ -139,7 +142,7 @@ struct seam_stats {
 	uint64_t joins;	     /* each one area less */
 	uint64_t splits;     /* each one area more */
 	uint64_t peak_areas; /* most areas after any call */
-	struct seam_steps steps; /* with SEAM_SPACE_COUNT_STEPS */
+	struct seam_steps steps; /* with SEAM_SPACE_COUNT_STEPS, and no sink that has them */
 };
 
 /* What the kernel keeps in the mm, in pages. */

@@ -2,29 +2,21 @@
 #include "lib/steps/steps.h"
 
 #include "lib/memory.h"
-#include "lib/steps/tree.h"
-
-/* Values of the rule area_tree. */
-enum { TREE_NONE, TREE_AVL, TREE_RB, TREE_RB_GAPS, TREE_MAPLE };
-
-#define AVL_FROM 32 /* 2.2 - 2.4.9 include/linux/sched.h AVL_MIN_MAP_COUNT */
-#define MAX_CACHED 4
-#define NR_KNOWN 1024 /* a power of two */
+#include "lib/steps/counter.h"
 
 /* 6.1 include/linux/maple_tree.h, 64 bits: slots of a node, of which three quarters are taken */
 #define MAPLE_LEAF 12
 #define MAPLE_BRANCH 7
 
 struct steps {
-	struct tree tree;
-	bool by_tree;		/* up to 2.4.9: the list is searched until there are 32 areas */
-	unsigned int nr_cached; /* a power of two */
-	uint32_t cached[MAX_CACHED]; /* areas found last */
-	uint32_t last; /* the node that was looked at last: the next edit is mostly of its area */
-	/* where the node of an area that starts at such an address may be */
-	uint32_t known[NR_KNOWN];
-	struct seam_steps count;
+	struct seam_step_sink *sink; /* takes the notes; NULL: the counter does */
+	uint32_t number;	     /* of the space, there */
+	bool noted;		     /* anything in this call */
+	/* counts alone, where no tree is kept; not there, where a sink is */
+	struct seam_step_counter counter;
 };
+
+#define BYTES_WITH_SINK offsetof(struct steps, counter)
 
 /* Of the policy, not of the space: where a build has one policy, a constant. */
 static unsigned int kind_of(const struct seam_space *space)
@@ -34,214 +26,128 @@ static unsigned int kind_of(const struct seam_space *space)
 
 static bool keeps_tree(const struct seam_space *space)
 {
-	return kind_of(space) != TREE_NONE && kind_of(space) != TREE_MAPLE;
+	return is_kept(kind_of(space));
 }
 
-int steps_init(struct seam_space *space)
+static size_t bytes_of(const struct steps *steps)
 {
-	struct steps *steps = memory_zeroed(&space->alloc, sizeof(*steps));
-	bool with_gaps = kind_of(space) == TREE_RB_GAPS;
+	return steps->sink ? BYTES_WITH_SINK : sizeof(*steps);
+}
+
+static void write_note(struct steps *steps, enum seam_step_kind kind, uint64_t a, uint64_t b,
+		       uint64_t c)
+{
+	struct seam_step_sink *sink = steps->sink;
+
+	*sink->next++ = (struct seam_step_note) { kind, steps->number, a, b, c };
+	if (sink->next == sink->end)
+		sink->full(sink);
+}
+
+/* What the counter could need memory for was set aside before (steps_reserve). */
+static void note(const struct seam_space *space, enum seam_step_kind kind, uint64_t a, uint64_t b,
+		 uint64_t c)
+{
+	struct steps *steps = space->steps;
+
+	steps->noted = true;
+	if (steps->sink)
+		write_note(steps, kind, a, b, c);
+	else
+		counter_take(&steps->counter, &(struct seam_step_note) { kind, 0, a, b, c });
+}
+
+static int begin_with_sink(struct seam_space *space, struct seam_step_sink *sink)
+{
+	struct steps *steps = memory_zeroed(&space->alloc, BYTES_WITH_SINK);
 
 	if (!steps)
 		return -SEAM_EALLOC;
 	space->steps = steps;
-	steps->by_tree = kind_of(space) != TREE_AVL;
-	/* one area; since 3.15 four for each thread, by address */
-	steps->nr_cached = with_gaps ? MAX_CACHED : 1;
-	return keeps_tree(space) ? tree_init(&steps->tree, &space->alloc, with_gaps) : 0;
+	steps->sink = sink;
+	steps->number = sink->nr_spaces++;
+	write_note(steps, SEAM_STEP_BEGIN, kind_of(space), space->arch->huge_shift, 0);
+	return 0;
+}
+
+int steps_init(struct seam_space *space)
+{
+	struct steps *steps;
+
+	if (space->step_sink && keeps_tree(space))
+		return begin_with_sink(space, space->step_sink);
+	steps = memory_zeroed(&space->alloc, sizeof(*steps));
+	if (!steps)
+		return -SEAM_EALLOC;
+	space->steps = steps;
+	if (!keeps_tree(space))
+		return 0;
+	return counter_init(&steps->counter, kind_of(space), space->arch->huge_shift,
+			    &space->alloc);
 }
 
 int steps_copy(struct seam_space *copy, const struct seam_space *from)
 {
-	struct steps *steps = copy->alloc.alloc(copy->alloc.ctx, sizeof(*steps));
+	struct steps *steps;
 
+	if (from->steps->sink) {
+		copy->flags &= ~SEAM_SPACE_COUNT_STEPS;
+		return 0;
+	}
+	steps = copy->alloc.alloc(copy->alloc.ctx, sizeof(*steps));
 	if (!steps)
 		return -SEAM_EALLOC;
 	*steps = *from->steps;
 	copy->steps = steps;
-	return tree_copy(&steps->tree, &from->steps->tree, &copy->alloc);
+	return keeps_tree(from) ? counter_copy(&steps->counter, &from->steps->counter, &copy->alloc)
+				: 0;
 }
 
 void steps_free(struct seam_space *space)
 {
-	if (!space->steps)
+	struct steps *steps = space->steps;
+
+	if (!steps)
 		return;
-	tree_destroy(&space->steps->tree, &space->alloc);
-	memory_free(&space->alloc, space->steps, sizeof(*space->steps));
-}
-
-/*
- * Areas of the list that end at or before @addr: these are passed over. *ret_found: the next; 0 none.
- */
-static uint64_t list_steps(const struct steps *steps, uint64_t addr, uint32_t *ret_found)
-{
-	const struct tree *tree = &steps->tree;
-	uint32_t id = node_at(tree, 0)->near[RIGHT];
-	uint64_t nr = 0;
-
-	for (; id && node_at(tree, id)->end <= addr; id = node_at(tree, id)->near[RIGHT])
-		nr++;
-	*ret_found = id;
-	return nr;
-}
-
-/* The first node that ends behind @addr; 0 none. Counts nothing. */
-static uint32_t seek(const struct steps *steps, uint64_t addr)
-{
-	uint32_t id;
-
-	if (steps->by_tree)
-		return tree_seek(&steps->tree, addr);
-	list_steps(steps, addr, &id);
-	return id;
-}
-
-static uint32_t *known_at(struct steps *steps, uint64_t start)
-{
-	return &steps->known[(start * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
-}
-
-/* The node of the area that starts at @start. */
-static uint32_t node_of(struct steps *steps, uint64_t start)
-{
-	uint32_t *known = known_at(steps, start);
-
-	if (node_at(&steps->tree, *known)->start != start)
-		*known = seek(steps, start);
-	return steps->last = *known;
-}
-
-/* The node of the area under the cursor; 0 past the end. */
-static uint32_t node_under(const struct seam_space *space, const struct cursor *at)
-{
-	struct area area;
-
-	if (!index_on_area(&space->index, at))
-		return 0;
-	index_load(&space->index, at, &area);
-	return node_of(space->steps, area.start);
-}
-
-/* @start lies between this node and the one below it; 0 is behind all. */
-static bool is_above(const struct tree *tree, uint32_t id, uint64_t start)
-{
-	return node_at(tree, id)->start > start &&
-	       node_at(tree, node_at(tree, id)->near[LEFT])->end <= start;
-}
-
-/* The node above free memory at @start, 0 none: mostly the one looked at last, or the next. */
-static uint32_t node_above(const struct steps *steps, uint64_t start)
-{
-	const struct tree *tree = &steps->tree;
-	uint32_t next = node_at(tree, steps->last)->near[RIGHT];
-
-	if (is_above(tree, steps->last, start))
-		return steps->last;
-	return is_above(tree, next, start) ? next : seek(steps, start);
+	if (steps->sink)
+		write_note(steps, SEAM_STEP_END, 0, 0, 0);
+	else if (keeps_tree(space))
+		counter_free(&steps->counter);
+	memory_free(&space->alloc, steps, bytes_of(steps));
 }
 
 bool steps_reserve_room(struct seam_space *space, uint32_t nr)
 {
-	return !keeps_tree(space) || tree_reserve(&space->steps->tree, &space->alloc, nr);
+	struct steps *steps = space->steps;
+
+	return !keeps_tree(space) || steps->sink ||
+	       tree_reserve(&steps->counter.tree, &space->alloc, nr);
 }
 
 void steps_area_inserted(struct seam_space *space, const struct area *area)
 {
-	struct steps *steps = space->steps;
-	struct tree *tree = &steps->tree;
-	uint32_t id, above;
-
-	if (!keeps_tree(space))
-		return;
-	id = tree_node_new(tree);
-	node_at(tree, id)->start = area->start;
-	node_at(tree, id)->end = area->end;
-	above = node_above(steps, area->start);
-	steps->last = *known_at(steps, area->start) = id;
-	if (!steps->by_tree) {
-		tree_list(tree, id, above);
-		if (tree_count(tree) < AVL_FROM)
-			return;
-		avl_build(tree);
-		steps->by_tree = true;
-		return;
-	}
-	tree_link(tree, id, above);
-	if (kind_of(space) == TREE_AVL)
-		avl_insert(tree, id);
-	else
-		rb_insert(tree, id);
+	if (keeps_tree(space))
+		note(space, SEAM_STEP_INSERTED, area->start, area->end, 0);
 }
 
 void steps_area_removed(struct seam_space *space, const struct area *area)
 {
-	struct steps *steps = space->steps;
-	struct tree *tree = &steps->tree;
-	uint32_t id;
-
-	if (!keeps_tree(space))
-		return;
-	id = node_of(steps, area->start);
-	steps->last = node_at(tree, id)->near[RIGHT];
-	for (unsigned int i = 0; i < steps->nr_cached; i++)
-		if (steps->cached[i] == id)
-			steps->cached[i] = 0;
-	if (!steps->by_tree)
-		tree_unlist(tree, id);
-	else if (kind_of(space) == TREE_AVL)
-		avl_remove(tree, id);
-	else
-		rb_remove(tree, id);
-}
-
-/*
- * Nodes compared on the way down the tree to where @addr is; with @stop the walk ends at the area that
- * holds it. @found: the area that holds @addr or is the next above it; 0 none. Free memory lies below
- * the deeper one of the two areas beside it.
- */
-static uint64_t tree_steps(const struct tree *tree, uint64_t addr, bool stop, uint32_t found)
-{
-	const struct node *above = node_at(tree, found), *below = node_at(tree, above->near[LEFT]);
-
-	if (stop && found && above->start <= addr)
-		return above->depth;
-	return above->depth > below->depth ? above->depth : below->depth;
-}
-
-static uint64_t walk_steps(const struct steps *steps, uint64_t addr, bool stop, uint32_t found)
-{
-	uint32_t passed;
-
-	if (steps->by_tree)
-		return tree_steps(&steps->tree, addr, stop, found);
-	return list_steps(steps, addr, &passed);
+	if (keeps_tree(space))
+		note(space, SEAM_STEP_REMOVED, area->start, 0, 0);
 }
 
 void steps_area_passed(struct seam_space *space, const struct area *area)
 {
-	struct steps *steps = space->steps;
-
-	steps_area_inserted(space, area);
 	if (keeps_tree(space))
-		steps->count.insert +=
-			walk_steps(steps, area->start, kind_of(space) != TREE_AVL, steps->last);
-	steps_drop_cache(space);
-	steps_area_removed(space, area);
+		note(space, SEAM_STEP_PASSED, area->start, area->end, 0);
 }
 
 void steps_area_stored(struct seam_space *space, const struct area *before,
 		       const struct area *after)
 {
-	struct tree *tree = &space->steps->tree;
-	uint32_t id;
-
 	if (!keeps_tree(space) || (before->start == after->start && before->end == after->end))
 		return;
-	id = node_of(space->steps, before->start);
-	node_at(tree, id)->start = after->start;
-	node_at(tree, id)->end = after->end;
-	*known_at(space->steps, after->start) = id;
-	tree_refresh_gaps(tree, id);
+	note(space, SEAM_STEP_STORED, before->start, after->start, after->end);
 }
 
 /* Levels of a maple tree that holds the areas and the gaps between them. */
@@ -254,28 +160,33 @@ static uint64_t maple_levels(const struct seam_space *space)
 	return levels;
 }
 
+/* A walk down the tree to @addr, where @at is. */
+static void note_walk(const struct seam_space *space, enum seam_step_kind kind, uint64_t addr,
+		      const struct cursor *at)
+{
+	uint64_t start = SEAM_STEP_NO_AREA;
+	struct area area;
+
+	if (index_on_area(&space->index, at)) {
+		index_load(&space->index, at, &area);
+		start = area.start;
+	}
+	note(space, kind, addr, start, 0);
+}
+
+/* Where no tree is kept: the levels of a maple tree, or nothing. */
+static struct seam_steps *count_of(const struct seam_space *space)
+{
+	space->steps->noted = true;
+	return &space->steps->counter.count;
+}
+
 void steps_count_find(const struct seam_space *space, uint64_t addr, const struct cursor *at)
 {
-	struct steps *steps = space->steps;
-	const struct tree *tree = &steps->tree;
-	uint32_t id;
-
-	if (!keeps_tree(space)) {
-		steps->count.find += kind_of(space) == TREE_MAPLE ? maple_levels(space) : 0;
-		return;
-	}
-	for (unsigned int i = 0; i < steps->nr_cached; i++) {
-		id = steps->cached[i];
-		if (node_at(tree, id)->start <= addr && node_at(tree, id)->end > addr) {
-			steps->last = id;
-			return;
-		}
-	}
-	id = node_under(space, at);
-	steps->count.find += walk_steps(steps, addr, true, id);
-	if (id)
-		steps->cached[(addr >> space->arch->huge_shift) & (steps->nr_cached - 1)] = id;
-	steps->last = id;
+	if (keeps_tree(space))
+		note_walk(space, SEAM_STEP_FIND, addr, at);
+	else if (kind_of(space) == TREE_MAPLE)
+		count_of(space)->find += maple_levels(space);
 }
 
 /* Behind the first page the area is in the cache, where there is one. */
@@ -283,49 +194,55 @@ void steps_count_find_pages(const struct seam_space *space, uint64_t addr, uint6
 			    const struct cursor *at)
 {
 	if (keeps_tree(space))
-		steps_count_find(space, addr, at);
+		note_walk(space, SEAM_STEP_FIND, addr, at);
 	else
-		space->steps->count.find += nr * maple_levels(space);
+		count_of(space)->find += nr * maple_levels(space);
 }
 
-/* The walk for links ends at an area that holds @addr; find_vma_prev goes on. */
 void steps_count_insert(const struct seam_space *space, uint64_t addr, const struct cursor *at)
 {
-	struct steps *steps = space->steps;
-
-	if (!keeps_tree(space)) {
-		steps->count.insert += kind_of(space) == TREE_MAPLE ? maple_levels(space) : 0;
-		return;
-	}
-	steps->last = node_under(space, at);
-	steps->count.insert += walk_steps(steps, addr, kind_of(space) != TREE_AVL, steps->last);
+	if (keeps_tree(space))
+		note_walk(space, SEAM_STEP_PLACE, addr, at);
+	else if (kind_of(space) == TREE_MAPLE)
+		count_of(space)->insert += maple_levels(space);
 }
 
 void steps_count_placement(const struct seam_space *space, uint64_t nr)
 {
-	space->steps->count.placement += nr;
+	if (keeps_tree(space))
+		note(space, SEAM_STEP_PASS, nr, 0, 0);
+	else
+		count_of(space)->placement += nr;
 }
 
 void steps_count_gap_search(const struct seam_space *space, uint64_t len, uint64_t lo, uint64_t hi,
 			    bool top_down)
 {
-	struct steps *steps = space->steps;
-
 	if (kind_of(space) == TREE_MAPLE)
-		steps->count.placement += maple_levels(space);
+		count_of(space)->placement += maple_levels(space);
 	else if (kind_of(space) == TREE_RB_GAPS)
-		steps->count.placement += tree_gap_steps(&steps->tree, len, lo, hi, top_down);
+		note(space, top_down ? SEAM_STEP_GAP_DOWN : SEAM_STEP_GAP_UP, len, lo, hi);
 }
 
 void steps_drop_cache(const struct seam_space *space)
 {
-	memset(space->steps->cached, 0, sizeof(space->steps->cached));
+	if (keeps_tree(space))
+		note(space, SEAM_STEP_FORGET, 0, 0, 0);
 }
 
 void steps_settle_count(struct seam_space *space, bool taken_back)
 {
+	struct steps *steps = space->steps;
+
+	if (!steps->noted)
+		return;
+	if (keeps_tree(space))
+		note(space, taken_back ? SEAM_STEP_TAKEN_BACK : SEAM_STEP_KEPT, 0, 0, 0);
+	steps->noted = false;
+	if (steps->sink)
+		return;
 	if (taken_back)
-		space->steps->count = space->mm.stats.steps;
+		steps->counter.count = space->mm.stats.steps;
 	else
-		space->mm.stats.steps = space->steps->count;
+		space->mm.stats.steps = steps->counter.count;
 }
