@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 
 #include "probe/procfs.h"
 
@@ -215,6 +216,15 @@ static void look_commit(struct limits *limits)
 
 	if (read_commit(&used, &max))
 		look_bytes(limits, "CommitLimit", used, max);
+}
+
+bool limits_beyond_memory(uint64_t bytes)
+{
+	struct sysinfo info;
+	uint64_t mode;
+
+	return !procfs_read_number(&mode, "/proc/sys/vm/overcommit_memory") && !mode &&
+	       !sysinfo(&info) && bytes / info.mem_unit > (uint64_t)info.totalram + info.totalswap;
 }
 
 bool limits_commit_short(uint64_t bytes)

@@ -37,6 +37,9 @@ void limits_sort(struct limits *limits);
  */
 bool limits_commit_short(uint64_t bytes);
 
+/* Whether, in mode 0, it is more than one call may ask for: more than all memory. */
+bool limits_beyond_memory(uint64_t bytes);
+
 /* vm.max_map_count at this moment; 0 when it cannot be read. */
 uint64_t limits_max_areas(void);
 

@@ -238,7 +238,10 @@ bool rec_resume(struct rec *rec, struct rec_task *task, int sig);
 void rec_say_lost_rights(struct rec *rec, const struct rec_task *task);
 /* A call at its entry that will be refused under a recorder, or hides others from it. */
 void rec_say_of_call(struct rec *rec, const struct rec_task *task, const struct rec_call *call);
-/* A call that has failed: where calls stop before the program's own filter, whether that has refused it. */
+/*
+ * A call that has failed: whether the host promises no more memory; and, where calls stop before the
+ * program's own filter, whether that has refused it.
+ */
 void rec_mark_refused(struct rec *rec, const struct rec_task *task, struct rec_call *call,
 		      int64_t result);
 

@@ -4,9 +4,12 @@
 #include <linux/seccomp.h>
 #include <stdio.h>
 
+#include "probe/limits.h"
 #include "probe/procfs.h"
 #include "probe/rec.h"
 #include "probe/rights.h"
+
+#define ROOM_OF_MREMAP 6 /* so many areas must be free at most for a call to begin */
 
 static void note(struct rec *rec, const struct rec_task *task, const char *before,
 		 const char *behind, bool *said)
@@ -77,10 +80,45 @@ static bool has_own_filter(const struct rec_task *task)
 	return mode == SECCOMP_MODE_FILTER;
 }
 
+/* What a call has asked for in vain, in bytes; 0: nothing that is promised. */
+static uint64_t refused_bytes(const struct rec_call *call, int64_t result)
+{
+	if (call->kind != REC_CALL)
+		return 0;
+	switch (call->call) {
+	case TRACE_CALL_mmap:
+	case TRACE_CALL_mprotect:
+	case TRACE_CALL_pkey_mprotect:
+		return result == -ENOMEM ? call->arg[1] : 0;
+	case TRACE_CALL_mremap:
+		return result == -ENOMEM ? call->arg[2] : 0;
+	case TRACE_CALL_brk:
+		return result > 0 && call->arg[0] > (uint64_t)result
+			       ? call->arg[0] - (uint64_t)result
+			       : 0;
+	default:
+		return 0;
+	}
+}
+
+/* The host has promised too much, and the process's areas are not too many. */
+static bool is_promised_too_much(const struct rec_task *task, const struct rec_call *call,
+				 int64_t result)
+{
+	uint64_t bytes = refused_bytes(call, result), areas;
+
+	if (!bytes || (!limits_commit_short(bytes) && !limits_beyond_memory(bytes)))
+		return false;
+	return !procfs_count_areas(task->tid, &areas) &&
+	       areas + ROOM_OF_MREMAP < limits_max_areas();
+}
+
 /* With the recorder's own filter, only calls stop that the program's one lets pass. */
 void rec_mark_refused(struct rec *rec, const struct rec_task *task, struct rec_call *call,
 		      int64_t result)
 {
+	if (is_promised_too_much(task, call, result))
+		call->flags |= EVENT_REFUSED;
 	if (!rec->all_calls || call->kind != REC_CALL || (result != -EPERM && result != -ENOSYS) ||
 	    !has_own_filter(task))
 		return;

@@ -151,7 +151,7 @@ void call_apply(struct call *call)
 	int missing = call_missing(call->lane, event);
 
 	if (event->flags & EVENT_REFUSED && call->known && !call->worked)
-		call_pass(call);
+		call_finish(call, event->result);
 	else if (missing)
 		call_finish(call, missing);
 	else if (calls[event->call])

@@ -115,8 +115,9 @@ enum space_born {
  */
 #define EVENT_INFERRED 0x100u
 /*
- * It failed as the task's own seccomp filter fails calls (EPERM, ENOSYS), and was not made then: taken as
- * it was, changing nothing.
+ * It failed for reasons that no map tells: as the task's own seccomp filter fails calls (EPERM, ENOSYS),
+ * or because the host promises no more memory (vm.overcommit_memory), by none of the process's own
+ * limits. Taken as it was, changing nothing.
  */
 #define EVENT_REFUSED 0x200u
 

@@ -59,7 +59,7 @@ def as_it_was(what, differences=0, **expected):
 ROLES = [('threads', '200'), ('spawns', '2'), ('clone-vm',), ('untraced',), ('fork', '15'), ('exec-from-thread',),
          ('leader-exits',), ('status', '4'), ('killed', '9'), ('killed', '15'), ('flock', '20'), ('descriptions',),
          ('stack', '300'), ('aio',), ('grows', '20'),
-         ('limit',), ('limits',), ('own-filter', '0'), ('own-filter', '7')]
+         ('limit',), ('limits',), ('promises',), ('own-filter', '0'), ('own-filter', '7')]
 machine = os.uname().machine
 if machine == 'x86_64':
     ROLES.append(('compat',))

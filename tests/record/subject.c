@@ -961,6 +961,20 @@ static int limits_role(int unused)
 	return 0;
 }
 
+/* More memory than any host promises in one call (where addresses have 64 bits). */
+static int promises_role(int unused)
+{
+	const size_t len = SIZE_MAX >> 19 & ~(size_t)(PAGE - 1);
+	char *p = map(4);
+	void *beside = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *grown = mremap(p, PAGE, len, MREMAP_MAYMOVE);
+	void *heap = sbrk((intptr_t)(len >> 3));
+
+	printf("promises %s %s %s\n", beside == MAP_FAILED ? "refused" : "kept",
+	       grown == MAP_FAILED ? "refused" : "kept", heap == (void *)-1 ? "refused" : "kept");
+	return 0;
+}
+
 /* A loop to be recorded in the middle. */
 static int loop_role(int ms)
 {
@@ -1184,6 +1198,7 @@ static const struct {
 	{ "unmaps", unmaps_role },
 	{ "unmaps-for-ever", unmaps_for_ever_role },
 	{ "limits", limits_role },
+	{ "promises", promises_role },
 	{ "loop", loop_role },
 	{ "heap", heap_role },
 	{ "history", history_role },
