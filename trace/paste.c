@@ -49,15 +49,97 @@ static bool scan_quote(const char **at, const char *end)
 	return true;
 }
 
+/* Takes what has the form of @shape at *@at: '0' stands for a digit, 'a' for a letter. */
+static bool scan_shape(const char **at, const char *end, const char *shape)
+{
+	const char *p = *at;
+
+	for (; *shape; shape++, p++) {
+		if (p == end)
+			return false;
+		if (*shape == '0'   ? !is_digit(*p)
+		    : *shape == 'a' ? !is_word(*p) || is_digit(*p)
+				    : *p != *shape)
+			return false;
+	}
+	*at = p;
+	return true;
+}
+
+/* "2026-12-01T04:33:02.123456789Z " of docker, and "stdout F " behind it of Kubernetes. */
+static bool scan_log_time(const char **at, const char *end)
+{
+	const char *p = *at;
+
+	if (!scan_shape(&p, end, "0000-00-00T00:00:00"))
+		return false;
+	if (scan_char(&p, end, '.') || scan_char(&p, end, ','))
+		while (p < end && is_digit(*p))
+			p++;
+	if (!scan_char(&p, end, 'Z') && !scan_shape(&p, end, "+00:00") &&
+	    !scan_shape(&p, end, "-00:00"))
+		return false;
+	if (p < end && !is_blank(*p))
+		return false;
+	if (!scan_text(&p, end, " stdout F ") && !scan_text(&p, end, " stderr F "))
+		p += p < end;
+	*at = p;
+	return true;
+}
+
+/* "Dec  1 04:33:01 host program[123]: " of syslog and journalctl. */
+static bool scan_log_sender(const char **at, const char *end)
+{
+	const char *p = *at;
+	uint64_t pid;
+
+	if ((!scan_shape(&p, end, "aaa 00 00:00:00 ") && !scan_shape(&p, end, "aaa  0 00:00:00 ")))
+		return false;
+	while (p < end && !is_blank(*p))
+		p++;
+	scan_blanks(&p, end);
+	while (p < end && !is_blank(*p) && *p != '[' && *p != ':')
+		p++;
+	if (scan_char(&p, end, '[') && (!scan_decimal(&p, end, &pid) || !scan_char(&p, end, ']')))
+		return false;
+	if (!scan_char(&p, end, ':') || (p < end && !is_blank(*p)))
+		return false;
+	*at = p + (p < end);
+	return true;
+}
+
+/* "web-1  | " of docker compose: names of services have no capitals. */
+static bool scan_log_service(const char **at, const char *end)
+{
+	const char *p = *at;
+
+	while (p < end &&
+	       ((*p >= 'a' && *p <= 'z') || is_digit(*p) || *p == '-' || *p == '_' || *p == '.'))
+		p++;
+	if (p == *at || p == end || !is_blank(*p))
+		return false;
+	scan_blanks(&p, end);
+	if (!scan_char(&p, end, '|') || (p < end && !is_blank(*p)))
+		return false;
+	*at = p + (p < end);
+	return true;
+}
+
+/* What a keeper of logs puts in front of each line. */
+static bool scan_log_leader(const char **at, const char *end)
+{
+	return scan_log_time(at, end) || scan_log_sender(at, end) || scan_log_service(at, end);
+}
+
 const char *unquote(const char *at, const char *end, bool *ret_quoted)
 {
 	bool quoted = false;
 
 	for (;;) {
 		scan_blanks(&at, end);
-		if (scan_quote(&at, end))
+		if (scan_quote(&at, end) || scan_tag(&at, end) || scan_log_leader(&at, end))
 			quoted = true;
-		else if (!scan_tag(&at, end) && !scan_text(&at, end, "&nbsp;"))
+		else if (!scan_text(&at, end, "&nbsp;"))
 			break;
 	}
 	if (ret_quoted)

@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Behind indentation, "> " marks (also as "&gt;") and HTML tags. *@ret_quoted: marks were found. */
+/*
+ * Behind indentation, "> " marks (also as "&gt;"), HTML tags and what docker, syslog and their like
+ * put in front of a line. *@ret_quoted: there was more than blanks.
+ */
 const char *unquote(const char *at, const char *end, bool *ret_quoted);
 /* "....", "<snip>", "... 12 lines ...", "[...]". */
 bool elision_line(const char *at, const char *end);

@@ -69,6 +69,7 @@ struct tally {
 	enum source_kind foreign; /* told by a mark of its own */
 	uint64_t foreign_line;
 	bool headers, quoted, table;
+	bool half, wrapped; /* the last line of strace may go on; one did, in a line of its own */
 	bool first_seen, prose_first;
 };
 
@@ -188,6 +189,7 @@ static void count_other(struct tally *tally, const char *at, const char *end)
 	look_for_mark(tally, at, end);
 	if (!tally->first_seen)
 		tally->prose_first = true;
+	tally->wrapped |= tally->half;
 }
 
 /* " > file(symbol+0x1) [0x2]" below a call: not a quoted line. */
@@ -205,18 +207,22 @@ static bool stack_line(const struct tally *tally, const char *at, const char *en
 static void count_text(struct tally *tally, const char *at, const char *end)
 {
 	struct strace_line line;
+	enum strace_looks looks;
 	char decoded[1024];
 
-	/* out of HTML */
+	/* out of HTML; a program's own strings may hold entities, strace's words do not */
 	if ((size_t)(end - at) <= sizeof(decoded) && memchr(at, '&', (size_t)(end - at))) {
+		tally->quoted |= find_text(at, end, "&lt;unfinished") != NULL ||
+				 find_text(at, end, "&lt;... ") != NULL;
 		memcpy(decoded, at, (size_t)(end - at));
 		end = decoded + decode_entities(decoded, (size_t)(end - at));
 		at = decoded;
 	}
 	strace_line_parse(at, end, &line);
+	looks = strace_line_looks(at, end);
 	if (line.kind == STRACE_LINE_TABLE)
 		tally->table = true;
-	else if (strace_line_looks(at, end))
+	else if (looks)
 		tally->strace++;
 	else if (ops_line_looks(at, end))
 		tally->ops++;
@@ -224,6 +230,8 @@ static void count_text(struct tally *tally, const char *at, const char *end)
 		count_other(tally, at, end);
 	else
 		look_for_mark(tally, at, end);
+	/* at a blank, thus behind one of these; else a program's own output has torn it */
+	tally->half = looks == STRACE_LOOKS_HALF && strchr(",)=", end[-1]) != NULL;
 }
 
 /* Counts one line. Quote marks hide nothing. */
@@ -274,7 +282,7 @@ static enum source_kind judge(const struct tally *tally)
 	if (tally->foreign != SOURCE_UNKNOWN && !tally->strace && !tally->maps)
 		return tally->foreign;
 	if (tally->strace) {
-		if (prose || tally->quoted || tally->elisions || tally->maps ||
+		if (prose || tally->quoted || tally->wrapped || tally->elisions || tally->maps ||
 		    tally->other > tally->strace)
 			return SOURCE_MAIL;
 		return SOURCE_STRACE;

@@ -335,22 +335,52 @@ void strace_line_parse(const char *at, const char *end, struct strace_line *ret_
 	*ret_line = line;
 }
 
-/* The calls whose beginnings are told from C code and prose by what stands behind the '('. */
-static bool memory_call(const char *name, size_t len)
+/* Is [at, end) what strace writes for a first argument that is an address? */
+static bool address_argument(const char *at, const char *end)
 {
-	static const char *const names[] = { "mmap",   "old_mmap", "mmap2", "munmap", "mprotect",
-					     "mremap", "madvise",  "brk",   "mlock",  "munlock" };
+	return end - at > 1 && (is_digit(*at) || !memcmp(at, "NU", 2));
+}
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (word_is(name, len, names[i]))
+/*
+ * Of the calls that say something about maps, processes and files: is this the first half of one
+ * that a mailer has wrapped? It is told from C code and prose by what stands behind the '('.
+ */
+static bool first_half(const struct strace_line *line)
+{
+	static const struct {
+		const char *name;
+		const char *argument; /* NULL: an address */
+	} halves[] = {
+		{ "mmap", NULL },	  { "old_mmap", NULL },
+		{ "mmap2", NULL },	  { "munmap", NULL },
+		{ "mprotect", NULL },	  { "mremap", NULL },
+		{ "madvise", NULL },	  { "brk", NULL },
+		{ "mlock", NULL },	  { "mlock2", NULL },
+		{ "munlock", NULL },	  { "mbind", NULL },
+		{ "mseal", NULL },	  { "pkey_mprotect", NULL },
+		{ "shmat", NULL },	  { "remap_file_pages", NULL },
+		{ "prctl", "PR_SET_" },	  { "clone", "child_stack=" },
+		{ "clone", "stack=" },	  { "clone", "flags=" },
+		{ "clone3", "{flags=" },  { "execve", "\"" },
+		{ "openat", "AT_FDCWD" }, { "memfd_create", "\"" },
+	};
+
+	if (line->end > line->rest && line->end[-1] == ';')
+		return false;
+	for (size_t i = 0; i < sizeof(halves) / sizeof(halves[0]); i++) {
+		const char *at = line->rest;
+
+		if (word_is(line->name, line->name_len, halves[i].name) &&
+		    (halves[i].argument ? scan_text(&at, line->end, halves[i].argument)
+					: address_argument(at, line->end)))
 			return true;
+	}
 	return false;
 }
 
-bool strace_line_looks(const char *at, const char *end)
+enum strace_looks strace_line_looks(const char *at, const char *end)
 {
 	struct strace_line line;
-	size_t len;
 
 	strace_line_parse(at, end, &line);
 	switch (line.kind) {
@@ -362,19 +392,19 @@ bool strace_line_looks(const char *at, const char *end)
 	case STRACE_LINE_REPLACED:
 	case STRACE_LINE_ATTACHED:
 	case STRACE_LINE_MODE:
-		return true;
+		return STRACE_LOOKS_WHOLE;
 	case STRACE_LINE_SIGNAL:
-		return (size_t)(line.end - line.rest) > 3 && !memcmp(line.rest, "SIG", 3);
+		return (size_t)(line.end - line.rest) > 3 && !memcmp(line.rest, "SIG", 3)
+			       ? STRACE_LOOKS_WHOLE
+			       : STRACE_LOOKS_OTHER;
 	default:
-		return false;
+		return STRACE_LOOKS_OTHER;
 	}
-	len = (size_t)(line.end - line.rest);
 	if (find_text(line.rest, line.end, ") = ") || find_text(line.rest, line.end, ")= ") ||
 	    find_text(line.rest, line.end, "<unfinished"))
-		return true;
+		return STRACE_LOOKS_WHOLE;
 	/* padded to the column of results */
 	if (find_text(line.rest, line.end, ")   ") && find_text(line.rest, line.end, " = "))
-		return true;
-	return memory_call(line.name, line.name_len) && len > 1 &&
-	       (is_digit(*line.rest) || !memcmp(line.rest, "NU", 2)) && line.end[-1] != ';';
+		return STRACE_LOOKS_WHOLE;
+	return first_half(&line) ? STRACE_LOOKS_HALF : STRACE_LOOKS_OTHER;
 }

@@ -51,10 +51,16 @@ struct strace_line {
 /* Takes the line [at, end) apart. */
 void strace_line_parse(const char *at, const char *end, struct strace_line *ret_line);
 
+enum strace_looks {
+	STRACE_LOOKS_OTHER, /* 0 */
+	STRACE_LOOKS_HALF,  /* the first half of one that a mailer has wrapped */
+	STRACE_LOOKS_WHOLE,
+};
+
 /*
- * Is this surely a line of strace, or the first half of one that a mailer has wrapped? Stricter
- * than strace_line_parse, for lines that stand among prose.
+ * Is this surely a line of strace? Stricter than strace_line_parse, for lines that stand among
+ * prose.
  */
-bool strace_line_looks(const char *at, const char *end);
+enum strace_looks strace_line_looks(const char *at, const char *end);
 
 #endif

@@ -45,8 +45,8 @@ for seed in range(40):
     ok(right, f'mail {seed}: {len(calls)} calls, {areas} areas', text, d.lines)
 
 
-def seen(what, text, wanted):
-    d = dump('Subject: x\n\nHello, see this:\n\n' + text + '\nthanks\n')
+def seen(what, text, wanted, prose=True):
+    d = dump('Subject: x\n\nHello, see this:\n\n' + text + '\nthanks\n' if prose else text)
     ok(d.plain_calls() == wanted, what, d.lines)
     return d
 
@@ -59,6 +59,20 @@ seen('broken in its error', '1 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIVAT
      [ONE.replace('40019000', '-12')])
 seen('a call that breaks off', '1 mmap(NULL, 4096, PROT_READ|PROT_WRITE,\n.....\n1 munmap(0x40019000, 4096) = 0\n', ['munmap(40019000, 1000) = 0'])
 seen('in HTML', '<pre>1 munmap(0x40019000, 4096 &lt;unfinished ...&gt;\n1 &lt;... munmap resumed&gt;) = 0</pre>\n', ['munmap(40019000, 1000) = 0'])
+seen('in HTML from the first line on', '<pre>1 munmap(0x40019000, 4096 &lt;unfinished ...&gt;\n1 &lt;... munmap resumed&gt;) = 0</pre>\n',
+     ['munmap(40019000, 1000) = 0'], prose=False)
+seen('in HTML without tags', '1 munmap(0x40019000, 4096 &lt;unfinished ...&gt;\n1 &lt;... munmap resumed&gt;) = 0\n', ['munmap(40019000, 1000) = 0'], prose=False)
+for what, leader in (('docker', '2026-12-01T04:33:02.123456789Z '), ('docker, with a zone', '2026-12-01T04:33:02+01:00 '), ('Kubernetes', '2026-12-01T04:33:02.1Z stderr F '),
+                     ('docker compose', 'web-1  | '), ('journalctl', 'Dec 01 04:33:01 host strace[123]: '), ('syslog', 'Dec  1 04:33:01 host strace: ')):
+    d = seen(f'in the log of {what}', f'{leader}1 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x40019000\n{leader}\n'
+             f'{leader}40000000-40013000 r-xp 00001000 03:02 77 /lib/a.so\n', [ONE], prose=False)
+    ok(len(d.areas()) == 1, f'maps in the log of {what}', d.lines)
+CLONE = '1 clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD, child_tid=0x7f28baeb6990,%sstack=0x7f28ba6b6000, stack_size=0x7fff80} => {parent_tid=[2]}, 88) = 2\n'
+TAIL = '2 mmap(NULL, 4096, PROT_READ|PROT_WRITE,%sMAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x40019000\n1 munmap(0x40019000, 4096) = 0\n'
+whole = dump('Hello,\n' + CLONE % ' ' + TAIL % ' ').calls()
+for what, text in (('', 'Hello,\n' + CLONE % '\n' + TAIL % '\n'), (', without prose', CLONE % '\n' + TAIL % '\n')):
+    d = dump(text)
+    ok(d.calls() == whole and 'pid=1 tid=2 ' in d.of('call')[0] and 'clone not in log' not in d.reasons(), f'a broken clone still makes a thread{what}', d.lines, whole)
 seen('in a fence', '```\nmunmap(0x40019000, 4096) = 0\n```\n', ['munmap(40019000, 1000) = 0'])
 seen('with a prompt', '$ strace ./a\nmunmap(0x40019000, 4096)                = 0\n', ['munmap(40019000, 1000) = 0'])
 d = dump('Hello,\n\n1 mmap(NULL, 4096, PROT_READ|PROT_WRITE,\n\nMAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x40019000\n1 munmap(0x1000, 4096) = 0\n')
