@@ -234,7 +234,7 @@ static int run(int argc, char **argv)
 const struct cmd cmd_cost = {
 	.name = "cost",
 	.synopsis = "[options]",
-	.summary = "what a mapping costs on this machine: fork, exit, exec, reading, memory",
+	.summary = "what a mapping costs here: fork, exit, exec, reading, memory",
 	.about = "Takes some two seconds.",
 	.options = known_options,
 	.run = run,

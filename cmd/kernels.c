@@ -88,7 +88,7 @@ static int print_all(const struct options *options, FILE *out)
 						 { "VECTOR", ALIGN_LEFT },
 						 { "CHECKED", ALIGN_LEFT },
 						 { "AGAINST THE ONE BEFORE", ALIGN_LEFT,
-						   NARROW_CUT } };
+						   NARROW_WRAPS } };
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	const struct seam_policy *policy, *before = NULL;
 	char vector[VECTOR_SIZE], changes[1024];
@@ -127,7 +127,7 @@ static int print_probe(const struct rules_probe *probe, const struct seam_policy
 	static const struct column columns[] = { { "RULE", ALIGN_LEFT },
 						 { "VALUE", ALIGN_RIGHT },
 						 { "TOLD BY", ALIGN_LEFT },
-						 { "WHAT", ALIGN_LEFT, NARROW_CUT } };
+						 { "WHAT", ALIGN_LEFT, NARROW_WRAPS } };
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	char vector[VECTOR_SIZE];
 	int err;
@@ -171,7 +171,7 @@ static int print_diff(const struct seam_policy *left, const struct seam_policy *
 	const struct column columns[] = { { "RULE", ALIGN_LEFT },
 					  { left->name, ALIGN_RIGHT },
 					  { right->name, ALIGN_RIGHT },
-					  { "WHAT", ALIGN_LEFT, NARROW_CUT } };
+					  { "WHAT", ALIGN_LEFT, NARROW_WRAPS } };
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	unsigned int nr = 0;
 

@@ -59,6 +59,13 @@ int cmd_fail(int status, const char *format, ...)
 	return status;
 }
 
+static void print_usage(const struct cmd *cmd, FILE *out)
+{
+	int column = fprintf(out, "usage: seam %s ", cmd->name);
+
+	options_print_text(cmd->synopsis, column, out);
+}
+
 int cmd_usage(const struct cmd *cmd, const char *format, ...)
 {
 	va_list args;
@@ -66,8 +73,9 @@ int cmd_usage(const struct cmd *cmd, const char *format, ...)
 	va_start(args, format);
 	fprintf(stderr, "seam: %s: ", cmd->name);
 	print_message(format, args);
-	fprintf(stderr, "\nusage: seam %s %s   (seam help %s)\n", cmd->name, cmd->synopsis,
-		cmd->name);
+	fputc('\n', stderr);
+	print_usage(cmd, stderr);
+	fprintf(stderr, "(seam help %s)\n", cmd->name);
 	va_end(args);
 	return EXIT_USAGE;
 }
@@ -127,8 +135,15 @@ static void print_verbs(FILE *out)
 	      out);
 	for (unsigned int i = 0; cmds[i]; i++)
 		if (cmds[i]->summary)
-			fprintf(out, "  %-8s %s\n", cmds[i]->name, cmds[i]->summary);
+			options_print_text(cmds[i]->summary, fprintf(out, "  %-8s ", cmds[i]->name),
+					   out);
 	fputs("\nseam help VERB tells its options; seam --version what is built in.\n", out);
+}
+
+static void print_summary(const struct cmd *cmd)
+{
+	options_print_text(cmd->summary, printf("seam %s: ", cmd->name), stdout);
+	putchar('\n');
 }
 
 static int print_help(const char *verb)
@@ -138,16 +153,17 @@ static int print_help(const char *verb)
 	if (!cmd)
 		return cmd_fail(EXIT_USAGE, "no verb '%s'; 'seam help' lists them", verb);
 	if (cmd->summary)
-		printf("seam %s: %s\n\n", cmd->name, cmd->summary);
-	printf("usage: seam %s %s\n\n", cmd->name, cmd->synopsis);
+		print_summary(cmd);
+	print_usage(cmd, stdout);
+	putchar('\n');
 	if (cmd->about) {
-		options_print_text(cmd->about, stdout);
+		options_print_text(cmd->about, 0, stdout);
 		putchar('\n');
 	}
 	options_print(cmd->options, stdout);
 	if (cmd->notes) {
 		putchar('\n');
-		options_print_text(cmd->notes, stdout);
+		options_print_text(cmd->notes, 0, stdout);
 	}
 	return EXIT_DONE;
 }

@@ -135,8 +135,11 @@ int operands_file(const struct cmd *cmd, char **operands, const char *fallback,
 /* 0, or EXIT_USAGE after a message when no program is named. */
 int operands_program(const struct cmd *cmd, char **operands);
 
-/* Sentences of help, wrapped; each line of @text begins a new one. */
-void options_print_text(const char *text, FILE *out);
+/*
+ * Sentences of help, wrapped, from @column on, where the first line is already; each line of @text
+ * begins a new one.
+ */
+void options_print_text(const char *text, int column, FILE *out);
 /* The options and what they are for, for "seam help VERB". */
 void options_print(const struct cmd_option *options, FILE *out);
 

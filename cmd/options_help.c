@@ -44,8 +44,7 @@ static int text_column(const struct cmd_option *options, bool letters)
 	return widest + 2;
 }
 
-/* Words from @column to the edge of the screen; a new line where the text has one. */
-static void print_wrapped(const char *text, int column, FILE *out)
+void options_print_text(const char *text, int column, FILE *out)
 {
 	int at = column;
 
@@ -67,11 +66,6 @@ static void print_wrapped(const char *text, int column, FILE *out)
 	fputc('\n', out);
 }
 
-void options_print_text(const char *text, FILE *out)
-{
-	print_wrapped(text, 0, out);
-}
-
 /* The words of a list stand behind what they are for. */
 static void print_help(const struct cmd_option *option, int column, FILE *out)
 {
@@ -82,7 +76,7 @@ static void print_help(const struct cmd_option *option, int column, FILE *out)
 		if (len < sizeof(text))
 			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %s",
 						i ? "," : ":", option->words[i]);
-	print_wrapped(text, column, out);
+	options_print_text(text, column, out);
 }
 
 void options_print(const struct cmd_option *options, FILE *out)

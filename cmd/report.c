@@ -114,7 +114,7 @@ static int run(int argc, char **argv)
 const struct cmd cmd_report = {
 	.name = "report",
 	.synopsis = "[options] [FILE]",
-	.summary = "who makes the mappings: by call, thread, file, call site; do they grow",
+	.summary = "who makes the mappings: by call, thread, file, call site; growth",
 	.about = "FILE is a recording (seam.data, the default), a strace log or an "
 		 "operation script; '-' is standard input.",
 	.options = known_options,

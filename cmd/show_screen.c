@@ -189,7 +189,7 @@ static int print_causes(const struct show *show, bool header, FILE *out)
 	static const struct column columns[] = {
 		{ "AT", ALIGN_LEFT },
 		{ "PAIRS", ALIGN_RIGHT },
-		{ "WHY", ALIGN_LEFT, NARROW_CUT },
+		{ "WHY", ALIGN_LEFT, NARROW_WRAPS },
 	};
 	const struct findings *findings = &show->findings;
 	struct table *table = table_new(columns, 3);
@@ -223,7 +223,7 @@ static int print_groups(const struct show *show, bool header, FILE *out)
 		{ "SIZE", ALIGN_RIGHT },
 		{ "MAPPINGS", ALIGN_RIGHT },
 		{ "SHARE", ALIGN_RIGHT },
-		{ "WHAT", ALIGN_LEFT, NARROW_CUT },
+		{ "WHAT", ALIGN_LEFT, NARROW_WRAPS },
 	};
 	const struct findings *findings = &show->findings;
 	struct table *table = table_new(columns, 5);

@@ -151,7 +151,7 @@ static int run(int argc, char **argv)
 const struct cmd cmd_top = {
 	.name = "top",
 	.synopsis = "[options]",
-	.summary = "all processes: mappings, share of the limit, growth, what makes most of it",
+	.summary = "all processes: mappings, share of the limit, growth, most of it",
 	.options = known_options,
 	.notes = "Keys: M mappings, G growth, N pid, C command, I the other way round, "
 		 "arrows and pages other processes, space now, h help, q end.\n"

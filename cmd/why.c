@@ -228,7 +228,7 @@ static int run(int argc, char **argv)
 const struct cmd cmd_why = {
 	.name = "why",
 	.synopsis = "[options] PID|FILE|- [ADDR]",
-	.summary = "pair by pair: what keeps two neighbours apart, which call would join them",
+	.summary = "pair by pair: what keeps neighbours apart, which call would join them",
 	.about = "ADDR (hex): the border there, or that of the mapping that holds it.",
 	.options = known_options,
 	.run = run,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""width.py SEAM: on a terminal no line of a table is wider than it, and titles stand out unless NO_COLOR is set;
-in a pipe nothing is cut, and there are no escapes."""
+"""width.py SEAM: on a terminal no line of a table or of help is wider than it, reasons are broken there and not cut,
+and titles stand out unless NO_COLOR is set; in a pipe nothing is cut, and there are no escapes."""
 import os
 import re
 import subprocess
@@ -46,6 +46,13 @@ for words in (['show', str(held.pid)], ['why', str(held.pid)], ['top', '--once']
        *[line for line in lines if len(line) > 80] or [seen])
     seen = run(SEAM, *words)
     ok('\x1b' not in seen.stdout + seen.stderr, f'{what}: no escapes in a pipe', seen)
+ok(re.search('moved_files, .*,$', run(SEAM, 'kernels').stdout, re.M) is None, 'kernels: in a pipe a policy is a line')
+for words in (['show', os.path.join(os.environ['SEAM_TEST_DATA'], 'cases/07-thread-stacks.smaps')], ['kernels']):
+    piped, seen = run(SEAM, *words).stdout, on_terminal(80, SEAM, *words, env={**os.environ, 'TERM': 'xterm'})
+    ok(ESCAPE.sub('', seen).split() == piped.split(), f'{words[0]}: the same words on a terminal and in a pipe', piped, seen)
+for words in (['help'], *(['help', verb] for verb in re.findall(r'^  (\w+) ', run(SEAM, 'help').stdout, flags=re.M))):
+    seen = run(SEAM, *words).stdout.split('\n')
+    ok(all(len(line) <= 80 for line in seen), f'{" ".join(words)}: 80 columns', *[line for line in seen if len(line) > 80])
 wide = max(len(line) for line in tables(run(SEAM, 'why', str(held.pid)).stdout))
 ok(wide > 100, 'why: in a pipe a pair is a line', wide)
 for environ, bold in (({'TERM': 'xterm'}, True), ({'TERM': 'xterm', 'NO_COLOR': '1'}, False), ({'TERM': 'dumb'}, False)):
