@@ -491,6 +491,7 @@ static void redo(struct seam_space *space, const struct edit *edit)
 void call_suspend(struct seam_space *space)
 {
 	space->mm_after = space->mm;
+	index_spend(&space->index);
 	for (size_t i = space->journal.nr; i--;)
 		undo(space, &space->journal.edits[i]);
 	space->mm = space->mm_before;
@@ -511,6 +512,7 @@ static void begin_change(struct seam_space *space)
 void call_resume(struct seam_space *space)
 {
 	begin_change(space);
+	index_spend(&space->index);
 	for (size_t i = 0; i < space->journal.nr; i++)
 		redo(space, &space->journal.edits[i]);
 	space->mm = space->mm_after;

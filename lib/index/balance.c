@@ -43,16 +43,6 @@ static noinline_for_stack bool spill(struct index *index, struct leaf *leaf)
 	return false;
 }
 
-static void insert_at(struct index *index, struct leaf *leaf, unsigned int slot,
-		      const struct area *area)
-{
-	uint64_t start = area->start >> index->page_shift;
-
-	if (!leaf->node.nr)
-		WRITE_ONCE(leaf->base, start);
-	leaf_replace(index, leaf, slot, 0, area, 1);
-}
-
 /* The leaf's upper areas, from @slot on, go to a new leaf behind it. */
 static struct leaf *split_leaf(struct index *index, struct leaf *leaf, unsigned int slot)
 {
@@ -71,7 +61,7 @@ static void insert_alone(struct index *index, struct leaf *prev, struct leaf *ne
 {
 	struct leaf *leaf = leaf_new(index, prev, next);
 
-	insert_at(index, leaf, 0, area);
+	leaf_replace(index, leaf, 0, 0, area, 1);
 	if (prev) {
 		node_add_behind(index, &prev->node, &leaf->node);
 	} else if (next) {
@@ -126,7 +116,7 @@ void leaf_insert(struct index *index, struct leaf *leaf, unsigned int slot, cons
 		slot = leaf->node.nr;
 	}
 	if (leaf->node.nr < LEAF_SLOTS && leaf_reaches(leaf, start)) {
-		insert_at(index, leaf, slot, area);
+		leaf_replace(index, leaf, slot, 0, area, 1);
 		return;
 	}
 	/* runs that go up or down leave full leaves behind */
@@ -147,16 +137,16 @@ void leaf_insert(struct index *index, struct leaf *leaf, unsigned int slot, cons
 			leaf = upper;
 			slot -= at;
 		}
-		insert_at(index, leaf, slot, area);
+		leaf_replace(index, leaf, slot, 0, area, 1);
 		return;
 	}
 	upper = split_leaf(index, leaf, slot);
 	if (leaf_reaches(leaf, start)) {
-		insert_at(index, leaf, slot, area);
+		leaf_replace(index, leaf, slot, 0, area, 1);
 		return;
 	}
 	if (leaf_reaches(upper, start)) {
-		insert_at(index, upper, 0, area);
+		leaf_replace(index, upper, 0, 0, area, 1);
 		return;
 	}
 	insert_alone(index, leaf, upper, area);

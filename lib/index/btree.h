@@ -13,6 +13,7 @@
 #ifndef LIB_INDEX_BTREE_H
 #define LIB_INDEX_BTREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -80,6 +81,13 @@ struct index_blocks {
 	struct chunk *spare; /* empty, and their memory discarded */
 };
 
+/* What taking back the call that is being made may need, beside what is reserved now. */
+struct owed {
+	size_t inserts; /* the most that was reserved in this call */
+	uint32_t far;	/* stores that moved an area to where another leaf is */
+	bool spent;	/* it is being taken back, or made anew: edits keep nothing for later */
+};
+
 struct index {
 	const struct seam_alloc *alloc;
 	unsigned int page_shift;
@@ -93,7 +101,8 @@ struct index {
 	struct index_blocks blocks[NR_POOLS];
 	size_t nr_given, trim_at; /* blocks freed; when to look for empty chunks */
 	size_t reserved;	  /* so many inserts are known not to fail, wherever they go */
-	struct history *history;  /* NULL: nobody reads beside the writer */
+	struct owed owed;
+	struct history *history; /* NULL: nobody reads beside the writer */
 };
 
 /* NULL: there are no readers. */

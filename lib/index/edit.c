@@ -132,10 +132,18 @@ bool index_replace(struct index *index, struct cursor *cursor, unsigned int nr_o
 	return true;
 }
 
+/* A store that moves an area far may be taken back by a split, and a leaf of its own. */
+#define FAR_LEAVES 2
+
+void index_spend(struct index *index)
+{
+	index->owed.spent = true;
+}
+
 int index_reserve_more(struct index *index, size_t nr)
 {
 	/* a split makes two leaves of at least half a leaf each */
-	size_t splits = nr / (LEAF_SLOTS / 2), leaves = splits + 4;
+	size_t splits = nr / (LEAF_SLOTS / 2), leaves = splits + FAR_LEAVES * index->owed.far + 4;
 
 	if (block_ensure(index, POOL_LEAF, leaves) || block_ensure(index, POOL_COLD, 2 * leaves) ||
 	    block_ensure(index, POOL_INNER,
@@ -152,18 +160,43 @@ int index_reserve_apart(struct index *index, size_t nr)
 	return block_ensure(index, POOL_INNER, nr + 2 * (index->height + 4));
 }
 
+/* What one insert takes at the most: a leaf on each side, and their cold arrays. */
+#define INSERT_LEAVES 3
+#define INSERT_COLD 4
+
+/* Leaves to be kept so that what the call has done so far can be taken back; 0: it needs none. */
+static size_t owed_leaves(const struct index *index)
+{
+	const struct owed *owed = &index->owed;
+	size_t inserts = owed->inserts > index->reserved ? owed->inserts : index->reserved;
+
+	if (owed->spent || (!inserts && !owed->far))
+		return 0;
+	return inserts / (LEAF_SLOTS / 2) + FAR_LEAVES * owed->far + INSERT_LEAVES;
+}
+
+/* Cold arrays for an edit, beside those that are owed. */
+static int ensure_cold(struct index *index, size_t nr)
+{
+	return block_ensure(index, POOL_COLD, nr + 2 * owed_leaves(index));
+}
+
 /*
- * For one insert: a leaf on each side, their cold arrays, a split on each level and a new root. A
- * space of a few areas stays one leaf.
+ * For one insert, and to take it back with all that came before: leaves, a split on each level, and
+ * a new root. A space of a few areas stays one leaf.
  */
 static int ensure_insert(struct index *index, const struct area *area)
 {
-	if (block_ensure(index, POOL_LEAF, 3) || block_ensure(index, POOL_COLD, 4))
+	size_t owed = owed_leaves(index), inner = index->height + 2;
+
+	if (block_ensure(index, POOL_LEAF, INSERT_LEAVES + owed) || ensure_cold(index, INSERT_COLD))
 		return -SEAM_EALLOC;
 	if (index->nr < LEAF_SLOTS && !index->height &&
 	    (!index->root || leaf_reaches(index->last, area->start >> index->page_shift)))
 		return 0;
-	return block_ensure(index, POOL_INNER, index->height + 2);
+	if (owed)
+		inner += owed / (INNER_SLOTS / 2) * 2 + index->height + 3;
+	return block_ensure(index, POOL_INNER, inner);
 }
 
 int index_insert(struct index *index, struct cursor *cursor, const struct area *area)
@@ -207,7 +240,10 @@ void index_remove(struct index *index, struct cursor *cursor)
 static noinline_for_stack int store_far(struct index *index, struct cursor *cursor,
 					const struct area *area)
 {
-	if (ensure_insert(index, area))
+	if (!index->owed.spent)
+		index->owed.far++;
+	/* where the area goes, leaves may join, which takes cold arrays of its own */
+	if (ensure_insert(index, area) || ensure_cold(index, INSERT_COLD + 2))
 		return -SEAM_EALLOC;
 	index_remove(index, cursor);
 	index_seek(index, area->start, cursor);
@@ -222,7 +258,7 @@ int index_store(struct index *index, struct cursor *cursor, const struct area *a
 		return 0;
 	if (!leaf_reaches(leaf, area->start >> index->page_shift))
 		return store_far(index, cursor, area);
-	if (block_ensure(index, POOL_COLD, 4))
+	if (ensure_cold(index, INSERT_COLD))
 		return -SEAM_EALLOC;
 	leaf_replace(index, leaf, (unsigned int)cursor->slot, 1, area, 1);
 	return 0;

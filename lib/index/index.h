@@ -60,6 +60,11 @@ void index_set_identities(struct index *index, const struct cursor *cursor, uint
 /* Ends a call: readers see what has changed since the last one ended. */
 void index_commit(struct index *index);
 /*
+ * Until the call ends its edits are taken back, or made anew: they take only what was set aside for
+ * them.
+ */
+void index_spend(struct index *index);
+/*
  * In the child of a fork that came in the middle of a call: the index as it was before the call, or
  * after it if that was @finished. -SEAM_EALLOC when it is not known any more.
  */

@@ -248,7 +248,9 @@ void leaf_replace(struct index *index, struct leaf *leaf, unsigned int slot, uns
 	bool edge = !slot || slot + nr_old == leaf->node.nr;
 
 	node_touch(index, &leaf->node);
-	if (nr && areas->start >> index->page_shift < leaf->base)
+	if (nr && nr_old == leaf->node.nr)
+		WRITE_ONCE(leaf->base, areas->start >> index->page_shift);
+	else if (nr && areas->start >> index->page_shift < leaf->base)
 		rebase(leaf, areas->start >> index->page_shift);
 	make_room(index, leaf, slot, nr_old, nr);
 	for (unsigned int i = 0; i < nr; i++)
@@ -275,6 +277,9 @@ bool leaf_fits(const struct index *index, const struct leaf *leaf, unsigned int 
 	/* before the first area of a leaf is behind the last of another: which one, is balance.c's */
 	if (behind > leaf->node.nr || !after || after > LEAF_SLOTS || (!slot && !nr_old))
 		return false;
+	/* where no other area stays, the base is theirs */
+	if (nr_old == leaf->node.nr)
+		base = UINT64_MAX;
 	for (unsigned int i = 0; i < nr; i++) {
 		start = areas[i].start >> index->page_shift;
 		base = start < base ? start : base;

@@ -42,6 +42,7 @@ void index_destroy(struct index *index)
 
 void index_commit(struct index *index)
 {
+	index->owed = (struct owed) { 0 };
 	if (index_history(index))
 		history_commit(index);
 	blocks_trim_if_due(index);
@@ -121,6 +122,7 @@ int index_recover(struct index *index, bool finished)
 	count_free(index);
 	index->nr = 0;
 	index->reserved = 0;
+	index->owed = (struct owed) { 0 };
 	index->last = index->run = NULL;
 	relink_tree(index);
 	index->height = index->root ? index->root->level : 0;

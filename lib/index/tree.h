@@ -11,8 +11,9 @@
  *	tree.c		life and recovery
  *
  * Memory: an insert, and a store that may move things, first makes sure that all the nodes it could
- * take are at hand, and some more; so no half-made tree is ever left, and taking back a call, which
- * needs no more nodes than the call gave up, cannot fail.
+ * take are at hand, so no half-made tree is ever left; and, beside them, those that it may take to
+ * take back what the call has done so far (struct owed). Taking back then keeps nothing for later
+ * (index_spend), and cannot fail: beyond what was set aside it needs what the call gave up.
  */
 #ifndef LIB_INDEX_TREE_H
 #define LIB_INDEX_TREE_H
