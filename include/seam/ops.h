@@ -259,10 +259,10 @@ int seam_space_stack(struct seam_space *space, uint64_t start, uint64_t len);
  *  -SEAM_EAGAIN  names: a cut at the area limit
  *  -SEAM_EFAULT  mbind: a hole
  *  -SEAM_EBUSY   uffd: another context watches it
- * Unregistering takes the context that is told to let go (@uffd), or 0: whichever watches. From 6.17
- * on memory of another context than @uffd is -SEAM_EINVAL, and nothing is unregistered.
  *  -SEAM_EPERM   uffd: memory that may not be written
  *  -SEAM_EBADF   names: memory of a file
+ * Unregistering takes the context that is told to let go (@uffd), or 0: whichever watches. From 6.17
+ * on memory of another context than @uffd is -SEAM_EINVAL, and nothing is unregistered.
  * Source: 6.18 mm/mempolicy.c do_mbind, mm/userfaultfd.c, mm/madvise.c madvise_set_anon_name.
  */
 int seam_space_mbind(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t numa);
