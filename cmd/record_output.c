@@ -89,7 +89,7 @@ int record_output_begin(void *ctx, struct data_writer **ret_writer)
 	if (!err)
 		err = data_writer_open(output->fd, output->host, TICK_NS, &output->writer);
 	if (!err) /* while the program runs: freeing a file's blocks takes its time */
-		data_writer_replaces(output->writer, size);
+		err = data_writer_replaces(output->writer, size);
 	*ret_writer = output->writer;
 	return err;
 }

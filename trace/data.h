@@ -43,10 +43,10 @@ int data_writer_open(int fd, const struct trace_host *host, uint32_t tick_ns,
 		     struct data_writer **ret_writer);
 
 /*
- * Before the first event: the file is @size bytes long by now, of an earlier recording. They go when
- * the first block is written, by the writer's thread.
+ * Before the first event: the file is @size bytes long by now, of an earlier recording. Nobody reads
+ * them from here on; they go when the first block is written, by the writer's thread. -errno
  */
-void data_writer_replaces(struct data_writer *writer, uint64_t size);
+int data_writer_replaces(struct data_writer *writer, uint64_t size);
 
 /*
  * Adds one event. Numbers of files and stacks must come from the calls below. Errors stick: once a

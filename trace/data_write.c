@@ -181,12 +181,18 @@ fail:
 	return err;
 }
 
-void data_writer_replaces(struct data_writer *writer, uint64_t size)
+int data_writer_replaces(struct data_writer *writer, uint64_t size)
 {
 	uint64_t end = (uint64_t)writer->begin + writer->bytes;
+	static const uint8_t no_block[BLOCK_SIZE];
 
-	if (!writer->is_stream && size > end)
-		writer->drafted = size - end;
+	if (writer->is_stream || size <= end)
+		return 0;
+	writer->drafted = size - end;
+	/* who is killed before the first block has not recorded what stands there */
+	return writer_write_at(writer, no_block,
+			       writer->drafted < BLOCK_SIZE ? writer->drafted : BLOCK_SIZE,
+			       (off_t)end);
 }
 
 int data_writer_error(struct data_writer *writer)

@@ -25,7 +25,7 @@ int writer_write_all(int fd, const uint8_t *data, size_t size)
 	return 0;
 }
 
-static int write_all_at(struct data_writer *writer, const uint8_t *data, size_t size, off_t at)
+int writer_write_at(const struct data_writer *writer, const uint8_t *data, size_t size, off_t at)
 {
 	while (size) {
 		ssize_t done = pwrite(writer->fd, data, size, at);
@@ -49,10 +49,10 @@ static int write_over(struct data_writer *writer, const uint8_t *data, size_t si
 {
 	size_t over = size < writer->drafted ? size : writer->drafted;
 	off_t at = writer->begin + (off_t)writer->bytes;
-	int err = write_all_at(writer, data + over, size - over, at + (off_t)over);
+	int err = writer_write_at(writer, data + over, size - over, at + (off_t)over);
 
 	if (!err)
-		err = write_all_at(writer, data, over, at);
+		err = writer_write_at(writer, data, over, at);
 	if (!err && size < writer->drafted && ftruncate(writer->fd, at + (off_t)size))
 		err = -errno;
 	return err;

@@ -121,6 +121,8 @@ void *writer_run(void *writer);
 void writer_hand_over(struct data_writer *writer);
 /* 0 or -errno. */
 int writer_write_all(int fd, const uint8_t *data, size_t size);
+/* The same, into a file. */
+int writer_write_at(const struct data_writer *writer, const uint8_t *data, size_t size, off_t at);
 
 /* data_write_dictionary.c */
 

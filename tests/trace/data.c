@@ -566,24 +566,47 @@ static void test_shorter_than_its_draft(void)
 	close(fd);
 }
 
-/* Over an earlier recording, of which nothing may be left behind the first draft. */
+/* How many events the file has by now. */
+static unsigned int nr_events_in(int fd)
+{
+	size_t size = size_of(fd);
+	uint8_t *now = malloc(size + 1);
+	struct trace_facts facts = { 0 };
+	struct data_reader *reader;
+	struct trace_error error;
+	struct event event;
+	unsigned int nr = 0;
+
+	if (!now || pread(fd, now, size, 0) != (ssize_t)size ||
+	    data_reader_open(now, size, &facts, &reader, &error))
+		abort();
+	while (data_reader_next(reader, &event, &error) > 0)
+		nr++;
+	data_reader_close(reader);
+	free(now);
+	return nr;
+}
+
+/* Over an earlier recording, of which nobody may read anything from the beginning on. */
 static void test_replaces(void)
 {
 	struct event event = { .kind = EVENT_CALL, .call = TRACE_CALL_munmap, .pid = 1, .tid = 1 };
-	static const uint8_t earlier[100000] = DATA_MAGIC;
 	struct data_writer *writer;
 	uint64_t bytes = 0;
 	int fd = memory_file();
 
-	if (pwrite(fd, earlier, sizeof(earlier), 0) != sizeof(earlier) ||
-	    data_writer_open(fd, &host, TICK_NS, &writer))
+	if (pwrite(fd, file, file_size, 0) != (ssize_t)file_size)
 		abort();
-	data_writer_replaces(writer, sizeof(earlier));
+	ok(nr_events_in(fd) == NR_EVENTS, "there is an earlier recording");
+	if (data_writer_open(fd, &host, TICK_NS, &writer) ||
+	    data_writer_replaces(writer, file_size))
+		abort();
+	ok(!nr_events_in(fd), "who begins another and is killed has recorded nothing");
 	data_write(writer, &event);
-	for (unsigned int i = 0; i < 1000 && size_of(fd) == sizeof(earlier); i++)
+	for (unsigned int i = 0; i < 1000 && size_of(fd) == file_size; i++)
 		usleep(10000);
-	ok(size_of(fd) < sizeof(earlier), "an earlier file gives way to the first draft (%zu)",
-	   size_of(fd));
+	ok(size_of(fd) < file_size && nr_events_in(fd) == 1,
+	   "the earlier file gives way to the first draft (%zu)", size_of(fd));
 	data_writer_close(writer, &bytes);
 	ok(size_of(fd) == bytes, "nothing of it is left behind (%zu)", size_of(fd));
 	close(fd);
