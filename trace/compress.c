@@ -7,12 +7,15 @@
 #include <stdlib.h>
 
 #define LEVEL 3
-/*
- * Of a recording's last block, a short one's only one, for which whoever started it waits: a tenth of a
- * millisecond. Level 15 would give three percent for half a millisecond more.
- */
-#define DENSE_LEVEL 8
+/* Of a recording's last block, a short one's only one: some milliseconds of a long enough run. */
+#define DENSE_LEVEL 15
 #define DENSE_SIZE (128u << 10)
+/*
+ * Of very short ones, for which whoever started them waits: a tenth of a millisecond. The other level
+ * would give three percent for half a millisecond more.
+ */
+#define SHORT_LEVEL 8
+#define SHORT_SIZE (16u << 10)
 
 struct compressor {
 	ZSTD_CCtx *context;
@@ -61,7 +64,8 @@ size_t block_compress(struct compressor *compressor, void *to, size_t room, cons
 		return 0;
 	if (is_last && size <= DENSE_SIZE)
 		packed = ZSTD_compress_usingDict(compressor->context, to, room, from, size,
-						 data_prefix, data_prefix_size, DENSE_LEVEL);
+						 data_prefix, data_prefix_size,
+						 size <= SHORT_SIZE ? SHORT_LEVEL : DENSE_LEVEL);
 	else
 		packed = ZSTD_compress_usingCDict(compressor->context, to, room, from, size,
 						  compressor->prefix);
