@@ -240,9 +240,10 @@ void rec_on_exit(struct rec *rec, struct rec_task *task)
 		rec_call_died(rec, task);
 		if (task->space->nr_users == 1)
 			rec_write_truth(rec, task);
+		/* before its pipes close: who reads to their end may want a lock that our copy keeps */
+		rec_leave_space(rec, task, REC_END_EXIT, launch_status(status));
 	}
 	rec_resume(rec, task, 0);
-	rec_leave_space(rec, task, REC_END_EXIT, launch_status(status));
 }
 
 void rec_on_death(struct rec *rec, pid_t tid, int status)
