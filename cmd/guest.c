@@ -41,7 +41,7 @@ static const struct cmd_option known_options[] = {
 	{ .name = "memory",
 	  OPTION_NUMBER(struct options, memory_mb, 1, 1 << 20, "megabytes"),
 	  .value = "MB",
-	  .help = "of the machine (512)" },
+	  .help = "of the machine (1024)" },
 	{ .name = "cpu",
 	  OPTION_TEXT(struct options, guest.cpu),
 	  .value = "MODEL",

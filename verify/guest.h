@@ -15,6 +15,7 @@
 
 #define GUEST_SEPARATOR "++" /* between the commands of several runs */
 #define MAX_GUEST_FILES 8
+#define GUEST_MEMORY_MB 1024 /* eight processes may have locked all that they have */
 
 struct guest {
 	const char *image;  /* bzImage */
@@ -23,7 +24,7 @@ struct guest {
 	unsigned int nr_files;
 	const char *cpu;	 /* QEMU's name of the processor; NULL: qemu64 */
 	bool kvm;		 /* else all is emulated */
-	unsigned int memory_mb;	 /* 0: 512 */
+	unsigned int memory_mb;	 /* 0: GUEST_MEMORY_MB */
 	unsigned int patience_s; /* without a sign of life; 0: 300 */
 	char *const *command;	 /* VERB ARGS [++ VERB ARGS]..., ended by NULL */
 };

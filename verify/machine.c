@@ -191,7 +191,8 @@ static void exec_qemu(const struct guest *guest, const char *archive, const char
 
 	/* it ends when this program does, however that ends */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	snprintf(memory, sizeof(memory), "%u", guest->memory_mb ? guest->memory_mb : 512);
+	snprintf(memory, sizeof(memory), "%u",
+		 guest->memory_mb ? guest->memory_mb : GUEST_MEMORY_MB);
 	execlp("qemu-system-x86_64", "qemu-system-x86_64", "-accel", accelerator, "-M",
 	       "microvm,acpi=off,rtc=on", "-cpu", cpu, "-m", memory, "-kernel", guest->image,
 	       "-initrd", archive, "-append", command_line, "-nographic", "-no-reboot",

@@ -315,19 +315,31 @@ static bool is_all_of_segment(const struct seam_space *space, uint64_t start, ui
 }
 
 /*
- * What is mapped anew is unmapped first. With the last area of a segment the segment goes, unless a
- * child still has it, and there is nothing to map: EINVAL, and a hole (6.18 ipc/shm.c shm_mmap).
+ * What is mapped anew is unmapped first, and then the kernel may say for reasons of its own that there
+ * is nothing to map: the last area of a segment took the segment with it, unless a child still has it
+ * (6.18 ipc/shm.c shm_mmap), and huge pages that were not asked for beforehand may lack.
  */
+static bool is_lost_on_the_way(const struct seam_space *space, uint64_t start, uint64_t end,
+			       int64_t error)
+{
+	struct seam_area area;
+
+	if (error == -SEAM_EINVAL)
+		return is_all_of_segment(space, start, end);
+	return error == -SEAM_ENOMEM && seam_area_find(space, start, &area) &&
+	       area.flags & SEAM_VM_HUGETLB;
+}
+
 static int64_t map_anew(struct seam_space *space, const uint64_t *a, const struct outcome *real)
 {
 	uint64_t start = a[0] & ~UINT64_C(4095), end = start + (a[1] & ~UINT64_C(4095));
 	int err = seam_space_remap_file_pages(space, a[0], a[1], (uint32_t)a[2], a[3],
 					      (uint32_t)a[4]);
 
-	if (err || real->result != -SEAM_EINVAL || !is_all_of_segment(space, start, end))
+	if (err || !is_lost_on_the_way(space, start, end, real->result))
 		return err;
 	err = seam_space_munmap(space, start, end - start);
-	return err ? err : -SEAM_EINVAL;
+	return err ? err : real->result;
 }
 
 /* The result of a call; *ret_known is false when it is none of the model's. */

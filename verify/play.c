@@ -421,6 +421,16 @@ static int fork_refused(struct player *player, const struct op *op, const uint64
 	return 1;
 }
 
+/* A child is promised what its parent was, once more: see hangs_on_commit(). */
+static bool fork_hangs_on_commit(const struct player *player, int err)
+{
+	struct seam_totals totals;
+
+	seam_space_get_totals(player->world->space, &totals);
+	return err == ENOMEM && limits_commit_short(totals.total_pages
+						    << seam_space_page_shift(player->world->space));
+}
+
 /*
  * Forks for real and in the model. 0 in the child, whose turn is next; *ret_parent is true in the
  * parent.
@@ -458,6 +468,10 @@ static int play_fork(struct player *player, const struct op *op, const uint64_t 
 		return 0;
 	}
 	real = (struct outcome) { .result = -errno };
+	if (fork_hangs_on_commit(player, errno)) {
+		play->undetermined++;
+		return STOP;
+	}
 	say_results(player, op, args, &model, &real);
 	return 1;
 }

@@ -80,6 +80,15 @@ static noinline_for_stack int describe(struct seam_space *space, uint64_t start,
 	return 0;
 }
 
+/* mmap takes whole huge pages where a part of one is asked for; this call does not. */
+static int check_huge(const struct seam_space *space, const struct mapped_anew *anew)
+{
+	if (!(anew->file.traits & SEAM_FILE_HUGETLB) || is_huge_aligned(space, anew->mmap.len))
+		return 0;
+	return index_count(&space->index) > space->limit[SEAM_LIMIT_AREAS] ? -SEAM_ENOMEM
+									   : -SEAM_EINVAL;
+}
+
 int linux_remap_file_pages(struct seam_space *space, uint64_t addr, uint64_t len, uint32_t prot,
 			   uint64_t pgoff, uint32_t flags)
 {
@@ -90,6 +99,8 @@ int linux_remap_file_pages(struct seam_space *space, uint64_t addr, uint64_t len
 	if (prot || start + size <= start || pgoff + pages_of(space, size) < pgoff)
 		return -SEAM_EINVAL;
 	err = describe(space, start, start + size, anew);
+	if (!err)
+		err = check_huge(space, anew);
 	if (err)
 		return err;
 	anew->mmap.pgoff = pgoff;
