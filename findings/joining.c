@@ -203,7 +203,10 @@ static void protect_and_back(struct attempt *attempt)
 	protect(attempt, prot);
 }
 
-/* New memory in the place of the old; only private memory without a file can be had so. */
+/*
+ * New memory in the place of the old; only private memory without a file can be had so. A page of
+ * the kernel's own, [vvar], is not given up for it: the clock would be read from nothing.
+ */
 static void map_anew(struct attempt *attempt)
 {
 	const struct seam_area *area = attempt->changed, *other = attempt->other;
@@ -216,7 +219,8 @@ static void map_anew(struct attempt *attempt)
 	};
 	uint64_t addr;
 
-	if (area->file || other->file || (area->flags | other->flags) & SEAM_VM_MAYSHARE) {
+	if (area->file || other->file ||
+	    (area->flags | other->flags) & (SEAM_VM_MAYSHARE | SEAM_VM_SPECIAL)) {
 		attempt->failed = true;
 		return;
 	}
@@ -238,9 +242,19 @@ static struct seam_space *make_space(const struct findings *findings)
 		.commit_limit_pages = SEAM_NO_LIMIT,
 		.limit_memlock = SEAM_NO_LIMIT,
 	};
+	uint64_t locks = findings->snapshot->def_flags & (SEAM_VM_LOCKED | SEAM_VM_LOCKONFAULT);
 	struct seam_space *space;
 
-	return seam_space_create(&options, &space) ? NULL : space;
+	if (seam_space_create(&options, &space))
+		return NULL;
+	/* a process whose new memory is locked, and so touched at once (mlockall) */
+	if (locks && seam_space_mlockall(
+			     space, SEAM_MCL_FUTURE |
+					    (locks & SEAM_VM_LOCKONFAULT ? SEAM_MCL_ONFAULT : 0))) {
+		seam_space_destroy(space);
+		return NULL;
+	}
+	return space;
 }
 
 /*
@@ -310,6 +324,9 @@ static struct seam_area completed(const struct findings *findings, size_t index)
 	if (findings->snapshot->sees & (SEES_FLAGS | SEES_ALL_FLAGS))
 		return area;
 	area.flags |= SEAM_VM_MAYREAD | SEAM_VM_MAYWRITE | SEAM_VM_MAYEXEC;
+	/* [vdso] and [vvar] of every kernel have it */
+	if (area.traits & SEAM_TRAIT_NO_SPLIT)
+		area.flags |= SEAM_VM_DONTEXPAND;
 	if (findings->policy.rule[SEAM_RULE_account] && area.flags & SEAM_VM_WRITE &&
 	    !(area.flags & SEAM_VM_SHARED))
 		area.flags |= SEAM_VM_ACCOUNT;

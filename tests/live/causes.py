@@ -26,6 +26,7 @@ CAUSES = {
     'offset': ('offset', 'offset'),
     'moved': ('offset', 'unseen'),
     'anon_vma': ('anon_vma', 'unseen'),
+    'all-locked': ('anon_vma', 'unseen'),
     'fork': ('fork', 'unseen'),
     'numa': ('numa', 'numa'),
     'uffd': ('uffd', 'unseen'),
@@ -38,7 +39,7 @@ CAUSES = {
     'forked-flags': ('flags+fork', 'flags'),
 }
 # Pairs that no call joins.
-STAY = {'shared', 'special', 'file', 'file-twice', 'offset', 'uffd', 'close', 'several', 'many', 'forked-flags'}
+STAY = {'shared', 'special', 'file', 'file-twice', 'offset', 'all-locked', 'uffd', 'close', 'several', 'many', 'forked-flags'}
 PROTS = {'PROT_NONE': 0, 'PROT_READ': 1, 'PROT_WRITE': 2, 'PROT_EXEC': 4}
 FLAGS = {'MAP_PRIVATE': 2, 'MAP_ANONYMOUS': 32, 'MAP_FIXED': 16, 'MAP_NORESERVE': 0x4000}
 ADVICES = {'MADV_DONTDUMP': 16, 'MADV_DODUMP': 17}

@@ -155,6 +155,16 @@ static char *make_anon_vma(void)
 	return p + PAGE;
 }
 
+/* What is mapped anew is locked and touched at once: that joins nothing here. */
+static char *make_all_locked(void)
+{
+	char *border = make_anon_vma();
+
+	if (mlockall(MCL_FUTURE))
+		exit(77);
+	return border;
+}
+
 static char *make_fork(void)
 {
 	char *p = anon(room(), 1, RW);
@@ -303,6 +313,7 @@ static const struct {
 	{ "offset", make_offset },
 	{ "moved", make_moved },
 	{ "anon_vma", make_anon_vma },
+	{ "all-locked", make_all_locked },
 	{ "fork", make_fork },
 	{ "numa", make_numa },
 	{ "uffd", make_uffd },

@@ -151,6 +151,22 @@ ok(seam('why', fiber, '0x7fa39c9a4800').returncode == 0, 'why inside an area')
 ok('no two mappings touch' in seam('why', fiber, '0x1000').stderr, 'why where there is nothing')
 ok(seam('why', fiber, 'here').returncode == 2, 'why at no address')
 
+# The kernel's own pages are neither given up for a join nor joined.
+KERNELS_OWN = """\
+7ffff7fbf000-7ffff7fc2000 rw-p 00000000 00:00 0
+VmFlags: rd wr mr mw me ac sd
+7ffff7fc2000-7ffff7fc6000 r--p 00000000 00:00 0                          [vvar]
+VmFlags: rd mr pf io de dd sd
+7ffff7fc6000-7ffff7fc8000 r-xp 00000000 00:00 0                          [vdso]
+VmFlags: rd ex mr mw me de sd
+7ffff7fc8000-7ffff7fc9000 rw-p 00000000 00:00 0
+VmFlags: rd wr mr mw me ac sd
+"""
+for what, text in (('smaps', KERNELS_OWN), ('maps', re.sub('VmFlags.*\n', '', KERNELS_OWN))):
+    pairs = report('why', '-', input=text).get('pairs', [])
+    ok(len(pairs) == 3 and not any(pair['join_by'] for pair in pairs) and all(pair['no_join'] for pair in pairs),
+       f'{what}: no call joins [vvar] or [vdso] with anything', pairs)
+
 # Options
 run = seam('show', '-F', 'areas,touching_pairs,holes', '--no-header', fiber)
 ok(run.stdout.split() == ['502', '482', '19'], '-F', run.stdout)
