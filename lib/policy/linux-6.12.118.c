@@ -6,7 +6,7 @@ const struct seam_policy policy_linux_6_12_118 = {
 	.name = "linux-6.12.118",
 	.source = "sources, and Linux 6.12.118 running",
 	.calls = CALLS(linux),
-	.checked = 0, /* known to differ: docs/proof/kernels.txt */
+	.checked = 1,
 	.rule = {
 		RULES_6_12_117,
 		RULE(uffd_copy_apart, 1),
