@@ -136,7 +136,7 @@ static int read_line(struct excerpt *excerpt, const char *at, const char *end, u
 	at = unquote(at, end, NULL);
 	if (decode(excerpt, &at, &end))
 		return -ENOMEM;
-	trim_right(at, &end);
+	trim_markup(at, &end);
 	if (at < end && strace_line_looks(at, end)) {
 		if (excerpt->open)
 			drop_line(excerpt);
@@ -233,10 +233,8 @@ static bool scan_duration(const char **at, const char *end, uint64_t *ret_ns)
 /* "real    0m3.434s": the value behind @word. */
 static bool timing_line(const char *at, const char *end, const char *word, uint64_t *ret_ns)
 {
-	if (!scan_text(&at, end, word) || at == end || !is_blank(*at))
-		return false;
-	scan_blanks(&at, end);
-	return scan_duration(&at, end, ret_ns) && at == end;
+	return scan_text(&at, end, word) && scan_wide_blanks(&at, end) &&
+	       scan_duration(&at, end, ret_ns) && at == end;
 }
 
 size_t mail_timings(const struct source *source, struct mail_timing *ret_timings, size_t max)
@@ -254,7 +252,7 @@ size_t mail_timings(const struct source *source, struct mail_timing *ret_timings
 
 		line++;
 		at = stop + 1;
-		trim_right(text, &text_end);
+		trim_markup(text, &text_end);
 		if (timing_line(text, text_end, "real", &ns)) {
 			timing = (struct mail_timing) { .real_ns = ns, .line = line };
 		} else if (timing_line(text, text_end, "user", &ns)) {

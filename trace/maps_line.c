@@ -159,7 +159,7 @@ enum maps_line_kind maps_line_parse(const char *at, const char *end, struct maps
 	const char *unused;
 
 	at = unquote(at, end, NULL);
-	trim_right(at, &end);
+	trim_markup(at, &end);
 	if (at == end)
 		return MAPS_LINE_BLANK;
 	kind = parse_address(at, end, &line, ret_expected ? ret_expected : &unused);

@@ -311,14 +311,16 @@ static int add_numa(struct reader *reader, const struct maps_line *numa)
 	return policy ? 0 : -ENOMEM;
 }
 
-/* "wc -l" and the number that it printed, on the next line or before the file's name. */
+/* "wc -l" or "grep -c" and the number that it printed, on the next line or before the file's name. */
 static void read_count(struct reader *reader, const char *at, const char *end)
 {
 	uint64_t count;
 	const char *p = unquote(at, end, NULL);
-	bool command = find_text(p, end, "wc -l") != NULL;
+	bool command = find_text(p, end, "wc -l") || find_text(p, end, "grep -c");
 
-	if (scan_decimal(&p, end, &count)) {
+	scan_wide_blanks(&p, end);
+	trim_markup(p, &end);
+	if (scan_count(&p, end, &count)) {
 		scan_blanks(&p, end);
 		if ((p == end && reader->wants_count) ||
 		    (p < end && *p == '/' && find_text(p, end, "maps"))) {

@@ -147,6 +147,60 @@ const char *unquote(const char *at, const char *end, bool *ret_quoted)
 	return at;
 }
 
+void trim_markup(const char *at, const char **end)
+{
+	for (;;) {
+		const char *tag, *p;
+
+		trim_right(at, end);
+		tag = p = *end > at && (*end)[-1] == '>' ? find_last(at, *end, '<') : NULL;
+		if (!tag || !scan_tag(&p, *end) || p != *end)
+			return;
+		*end = tag;
+	}
+}
+
+/* U+00A0, as it is in UTF-8 */
+static const char no_break_space[] = "\xc2\xa0";
+
+bool scan_wide_blanks(const char **at, const char *end)
+{
+	const char *start = *at;
+
+	do
+		scan_blanks(at, end);
+	while (scan_text(at, end, "&nbsp;") || scan_text(at, end, no_break_space));
+	return *at > start;
+}
+
+bool scan_count(const char **at, const char *end, uint64_t *ret_count)
+{
+	/* the last: U+202F, a narrow space that does not break */
+	static const char *const separators[] = { ",", ".", "'", no_break_space, "\xe2\x80\xaf" };
+	const size_t nr = sizeof(separators) / sizeof(separators[0]);
+	const char *p = *at, *group;
+	uint64_t count, three;
+	size_t i, chosen = nr;
+
+	if (!scan_decimal(&p, end, &count))
+		return false;
+	while (count <= UINT32_MAX && (chosen < nr || p - *at <= 3)) {
+		group = p;
+		for (i = chosen < nr ? chosen : 0; i < nr && !scan_text(&group, end, separators[i]);
+		     i++)
+			;
+		if (i == nr || (chosen < nr && i != chosen) ||
+		    scan_decimal(&group, end, &three) != 3)
+			break;
+		chosen = i;
+		count = count * 1000 + three;
+		p = group;
+	}
+	*at = p;
+	*ret_count = count;
+	return true;
+}
+
 /* "... 12 lines ...", "...": dots first, and nothing but words and dots behind. */
 static bool dots_line(const char *at, const char *end)
 {

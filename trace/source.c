@@ -242,7 +242,7 @@ static void count_line(struct tally *tally, const char *at, const char *end)
 	const char *inner = unquote(at, end, &quoted);
 
 	tally->lines++;
-	trim_right(inner, &end);
+	trim_markup(inner, &end);
 	if (inner == end)
 		return;
 	if (stack_line(tally, at, end)) {

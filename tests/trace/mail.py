@@ -83,6 +83,15 @@ for text, ns in (('1m2.5s', 62500000000), ('0m0,25s', 250000000), ('1h2m3.000000
     d = dump(f'Hello,\n1 munmap(0x1000, 4096) = 0\nreal {text}\nuser {text}\nsys {text}\n')
     wanted = [f"timing line=3 real={ns} user={ns} sys={ns} ''"] if ns else []
     ok(d.of('timing') == wanted, f'a time of {text}', d.lines)
+AREA = '1000-2000 rw-p 00000000 00:00 0'
+for count, wanted in (('2238', 2238), ('2,238', 2238), ('2.238', 2238), ("2'238", 2238), ('2\u00a0238', 2238), ('2\u202f238', 2238), ('&nbsp; 2238', 2238),
+                      ('12,345,678', 12345678), ('2238<br>', 2238), ('2,23', 0), ('1,234.567', 0), ('2238,111', 0), ('2.2.13', 0)):
+    for command in ('cat /proc/1/maps | wc -l', 'grep -c . /proc/1/maps'):
+        d = dump(f'Hello,\n{command}\n{count}\n{AREA}\n')
+        ok(f'counted={wanted} ' in d.of('maps')[0], f'{command}: {count}', d.lines)
+d = dump(f'<p>Hello,<br>\n1 munmap(0x1000,<br>\n4096) = 0<br/>\n{AREA}</p>\n2.4.2:<br>\nreal&nbsp; &nbsp; 0m1s<br>\nuser 0m1s<br>\nsys\u00a00m1s<br></p>\n')
+ok(d.plain_calls() == ['munmap(1000, 1000) = 0'] and len(d.areas()) == 1 and
+   d.of('timing') == ["timing line=6 real=1000000000 user=1000000000 sys=1000000000 '2.4.2'"], 'lines that end in tags', d.lines)
 times = 'real 0m1s\nuser 0m1s\nsys 0m1s\n' * 100
 ok(0 < len(dump('Hello,\n1 munmap(0x1000, 4096) = 0\n' + times).of('timing')) <= 100, 'a hundred times')
 d = dump('Subject: x\nContent-Transfer-Encoding: Quoted-Printable\n\nHello,\n\n1 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIV=\nATE|MAP_ANONYMOUS, -1=\n'
