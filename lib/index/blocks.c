@@ -117,9 +117,7 @@ void *block_take(struct index *index, enum pool_kind kind)
 
 	blocks->free = block->next;
 	blocks->nr_free--;
-	if (index->reserved > index->owed.inserts)
-		index->owed.inserts = index->reserved;
-	index->reserved = 0;
+	index->reserved |= RESERVE_TAKEN;
 	return block;
 }
 

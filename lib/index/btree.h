@@ -81,11 +81,13 @@ struct index_blocks {
 	struct chunk *spare; /* empty, and their memory discarded */
 };
 
-/* What taking back the call that is being made may need, beside what is reserved now. */
+/* Some was taken of what was reserved in this call: signed, it is less than any number of inserts. */
+#define RESERVE_TAKEN (~(SIZE_MAX >> 1))
+
+/* What taking back the call that is being made may need, beside what was reserved. */
 struct owed {
-	size_t inserts; /* the most that was reserved in this call */
-	uint32_t far;	/* stores that moved an area to where another leaf is */
-	bool spent;	/* it is being taken back, or made anew: edits keep nothing for later */
+	uint32_t far; /* stores that moved an area to where another leaf is */
+	bool spent;   /* it is being taken back, or made anew: edits keep nothing for later */
 };
 
 struct index {
@@ -100,7 +102,8 @@ struct index {
 	unsigned int run_slot;
 	struct index_blocks blocks[NR_POOLS];
 	size_t nr_given, trim_at; /* blocks freed; when to look for empty chunks */
-	size_t reserved;	  /* so many inserts are known not to fail, wherever they go */
+	/* so many inserts are known not to fail, wherever they go; were, once it is RESERVE_TAKEN */
+	size_t reserved;
 	struct owed owed;
 	struct history *history; /* NULL: nobody reads beside the writer */
 };

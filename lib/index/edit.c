@@ -135,11 +135,6 @@ bool index_replace(struct index *index, struct cursor *cursor, unsigned int nr_o
 /* A store that moves an area far may be taken back by a split, and a leaf of its own. */
 #define FAR_LEAVES 2
 
-void index_spend(struct index *index)
-{
-	index->owed.spent = true;
-}
-
 int index_reserve_more(struct index *index, size_t nr)
 {
 	/* a split makes two leaves of at least half a leaf each */
@@ -167,12 +162,11 @@ int index_reserve_apart(struct index *index, size_t nr)
 /* Leaves to be kept so that what the call has done so far can be taken back; 0: it needs none. */
 static size_t owed_leaves(const struct index *index)
 {
-	const struct owed *owed = &index->owed;
-	size_t inserts = owed->inserts > index->reserved ? owed->inserts : index->reserved;
+	size_t inserts = index->reserved & ~RESERVE_TAKEN, far = index->owed.far;
 
-	if (owed->spent || (!inserts && !owed->far))
+	if (index->owed.spent || (!inserts && !far))
 		return 0;
-	return inserts / (LEAF_SLOTS / 2) + FAR_LEAVES * owed->far + INSERT_LEAVES;
+	return inserts / (LEAF_SLOTS / 2) + FAR_LEAVES * far + INSERT_LEAVES;
 }
 
 /* Cold arrays for an edit, beside those that are owed. */

@@ -63,7 +63,7 @@ void index_commit(struct index *index);
  * Until the call ends its edits are taken back, or made anew: they take only what was set aside for
  * them.
  */
-void index_spend(struct index *index);
+INDEX_INLINE void index_spend(struct index *index);
 /*
  * In the child of a fork that came in the middle of a call: the index as it was before the call, or
  * after it if that was @finished. -SEAM_EALLOC when it is not known any more.
@@ -214,12 +214,17 @@ static inline void index_load(const struct index *index, const struct cursor *cu
 	ret_area->anon = leaf->ids[slot].anon;
 }
 
+static inline void index_spend(struct index *index)
+{
+	index->owed.spent = true;
+}
+
 /* index_reserve, where what is there does not do. */
 int index_reserve_more(struct index *index, size_t nr);
 
 static inline int index_reserve(struct index *index, size_t nr)
 {
-	return nr <= index->reserved ? 0 : index_reserve_more(index, nr);
+	return (ptrdiff_t)nr <= (ptrdiff_t)index->reserved ? 0 : index_reserve_more(index, nr);
 }
 #endif
 

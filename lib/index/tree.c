@@ -43,6 +43,8 @@ void index_destroy(struct index *index)
 void index_commit(struct index *index)
 {
 	index->owed = (struct owed) { 0 };
+	if (index->reserved & RESERVE_TAKEN)
+		index->reserved = 0;
 	if (index_history(index))
 		history_commit(index);
 	blocks_trim_if_due(index);
