@@ -184,13 +184,16 @@ fail:
 int data_writer_replaces(struct data_writer *writer, uint64_t size)
 {
 	uint64_t end = (uint64_t)writer->begin + writer->bytes;
-	static const uint8_t no_block[BLOCK_SIZE];
+	uint8_t cut[BLOCK_SIZE] = { 0 };
 
 	if (writer->is_stream || size <= end)
 		return 0;
 	writer->drafted = size - end;
-	/* who is killed before the first block has not recorded what stands there */
-	return writer_write_at(writer, no_block,
+	/* who is killed before the first block has not recorded what stands there: one that never ends */
+	put_le32(cut + BLOCK_MAGIC, DATA_BLOCK_MAGIC);
+	put_le16(cut + BLOCK_HEADER_SIZE, BLOCK_SIZE);
+	put_le32(cut + BLOCK_STORED, UINT32_MAX);
+	return writer_write_at(writer, cut,
 			       writer->drafted < BLOCK_SIZE ? writer->drafted : BLOCK_SIZE,
 			       (off_t)end);
 }
