@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """guest.py SEAM: what seam verify --kernel-image says and returns, whatever the virtual machine does. A script
 takes QEMU's place and says what a guest would; one line needs no kernel. SEAM_TEST_IMAGE=BZIMAGE: and a kernel."""
+import json
 import os
 import platform
 import subprocess
@@ -66,6 +67,7 @@ def test_request():
     args = kept('args').decode().split('\n')
     line = args[args.index('-append') + 1]
     ok(args[args.index('-kernel') + 1] == image, 'the image', args)
+    ok(args[args.index('-m') + 1] == '1024', 'memory for what eight processes lock', args)
     ok(' sysctl.vm.max_map_count=2000 maxcpus=1 quiet -- guest verify --tap ' in line and line.endswith(' --rules /rules /calls.ops'),
        'words for the kernel, and the request behind them', line)
     files = kept('files')
@@ -112,6 +114,13 @@ def test_kernel():
                              capture_output=True, text=True, timeout=300)
         ok(run.returncode == status and run.stdout.startswith('KTAP version 1\n1..1\n'),
            f'{kernel} under {policy}', run.returncode, run.stdout, run.stderr)
+    # more than the machine may promise, and less than one process could have by itself
+    script = write('promises.ops', 'mmap 0 2000000 3 22 -1 0\n' * 24)
+    run = subprocess.run([SEAM, 'verify', '--kernel-image', kernel, '--append', 'sysctl.vm.overcommit_memory=2', '--json',
+                          script], capture_output=True, text=True, timeout=300)
+    report = json.loads(run.stdout)
+    ok((run.returncode, report['undetermined'], report['mismatches']) == (0, 1, []),
+       f'{kernel} with strict promises', run.returncode, run.stdout, run.stderr)
 
 
 if platform.machine() != 'x86_64':
