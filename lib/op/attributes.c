@@ -13,29 +13,35 @@ struct sealing {
 	bool stale;
 };
 
+/* The rest of what was joined is passed over; @end: of the part that was sealed, 0 none. */
+static void note_end(const struct seam_space *space, const struct cursor *cursor, uint64_t start,
+		     uint64_t end, struct sealing *sealing)
+{
+	struct area area;
+
+	index_load(&space->index, cursor, &area);
+	sealing->stale = end ? area.end > end : sealing->stale && area.start < start;
+}
+
 static int seal_part(struct seam_space *space, struct cursor *cursor, uint64_t start, uint64_t end,
 		     void *ctx)
 {
+	bool loses_end = rule(space, SEAM_RULE_mseal_end);
 	struct sealing *sealing = ctx;
-	bool apart = sealing->stale;
 	struct area area;
 	uint64_t flags;
-	int err;
+	int err = 0;
 
-	sealing->stale = false;
 	index_load(&space->index, cursor, &area);
 	flags = area_flags(space, &area);
-	if (flags & SEAM_VM_SEALED) {
-		/* the rest of what was joined is passed over */
-		sealing->stale = apart && area.start < start;
-		return 0;
-	}
-	err = modify_flags_apart(space, cursor, start, end, flags | SEAM_VM_SEALED, apart);
-	if (err)
-		return err;
-	index_load(&space->index, cursor, &area);
-	sealing->stale = rule(space, SEAM_RULE_mseal_end) && area.end > end;
-	return 0;
+	if (flags & SEAM_VM_SEALED)
+		end = 0;
+	else
+		err = modify_flags_apart(space, cursor, start, end, flags | SEAM_VM_SEALED,
+					 loses_end && sealing->stale);
+	if (!err && loses_end)
+		note_end(space, cursor, start, end, sealing);
+	return err;
 }
 
 /* Source: 6.18 mm/mseal.c do_mseal. Nothing is sealed when there is a hole. */

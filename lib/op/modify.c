@@ -37,8 +37,8 @@ static noinline_for_stack void decide(struct seam_space *space, const struct cur
 	o->has_prev = o->has_next = false;
 	if (rule(space, SEAM_RULE_special) && area_flags(space, &o->range) & SEAM_VM_SPECIAL)
 		return;
-	o->has_prev = at_start && !o->starts_apart && load_prev(space, *cursor, &o->prev) &&
-		      o->prev.end == o->range.start &&
+	o->has_prev = at_start && !(WITH_KERNELS && o->starts_apart) &&
+		      load_prev(space, *cursor, &o->prev) && o->prev.end == o->range.start &&
 		      fits(space, &o->prev, &o->range, NEIGHBOUR_LEFT);
 	o->has_next = at_end && !o->ends_apart && load_next(space, *cursor, &o->next) &&
 		      o->next.start == o->range.end &&
@@ -233,7 +233,8 @@ int modify_flags_apart(struct seam_space *space, struct cursor *cursor, uint64_t
 
 	*attr = *area_attr(space, &o->area);
 	attr->flags = flags;
-	o->starts_apart = o->ends_apart = apart;
+	if (WITH_KERNELS)
+		o->starts_apart = o->ends_apart = apart;
 	return modify_attr(space, cursor, o, attr);
 }
 
