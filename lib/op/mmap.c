@@ -32,6 +32,24 @@ static bool is_noexec(const struct seam_file *file)
 }
 
 /* What is given as arguments alone (6.18 mm/mmap.c ksys_mmap_pgoff, do_mmap). */
+/*
+ * The huge page that begins behind the hint; up to 6.13 the one that it lies in, also the one at address
+ * 0, by a search of its own that knows no MAP_32BIT (6.12 arch/x86/mm/hugetlbpage.c).
+ */
+static void round_huge_hint(const struct seam_space *space, struct mapping *map)
+{
+	uint64_t hint = map->addr;
+
+	if (rule(space, SEAM_RULE_huge_hint)) {
+		map->addr = huge_up(space, hint);
+		return;
+	}
+	map->addr = huge_down(space, hint);
+	map->map_flags &= ~SEAM_MAP_32BIT;
+	if (hint && !map->addr && place_is_free(space, 0, map->len))
+		map->map_flags |= SEAM_MAP_FIXED;
+}
+
 static int check_arguments(const struct seam_space *space, const struct seam_mmap *args,
 			   struct mapping *map)
 {
@@ -64,10 +82,8 @@ static int check_arguments(const struct seam_space *space, const struct seam_mma
 		map->map_flags |= SEAM_MAP_FIXED;
 	if (!(map->map_flags & SEAM_MAP_FIXED))
 		map->addr = place_round_hint(space, map->addr);
-	/* the huge page that begins behind the hint, or up to 6.13 the one that it lies in */
 	if (!(map->map_flags & SEAM_MAP_FIXED) && is_hugetlb(map))
-		map->addr = rule(space, SEAM_RULE_huge_hint) ? huge_up(space, map->addr)
-							     : huge_down(space, map->addr);
+		round_huge_hint(space, map);
 	map->len = page_up(space, map->len);
 	if (!map->len)
 		return -SEAM_ENOMEM;

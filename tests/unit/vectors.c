@@ -324,6 +324,13 @@ static void hinted_huge(struct seam_space *space)
 	map_anywhere(space, AT(1), HUGE_PAGES * PAGE, SEAM_MAP_HUGETLB | SEAM_MAP_NORESERVE);
 }
 
+/* A hint in the first huge page of all: that is forbidden, or another place is found. */
+static void hinted_low(struct seam_space *space)
+{
+	say(space, map_anywhere(space, 0x19b000, PAGE, SEAM_MAP_HUGETLB | SEAM_MAP_NORESERVE) ==
+			   -SEAM_EPERM);
+}
+
 /* Right below what lies in the gap of a stack, or below the gap. */
 static void in_a_gap(struct seam_space *space)
 {
@@ -731,6 +738,7 @@ static const struct {
 	{ "MAP_STACK", for_a_stack, { [V5_10] = "0-1rwA", [V6_12] = "0-1rwAH" } },
 	{ "a large file on a huge page", large_file, { [V5_10] = "0-2r-", [V6_1] = "0-1r-" } },
 	{ "a hint for huge pages", hinted_huge, { [V5_10] = "0-512rwN", [V6_16] = "512-1024rwN" } },
+	{ "a low hint for huge pages", hinted_low, { [V5_10] = "0-1r-", [V6_16] = "0-2r-" } },
 	{ "a page in the gap of a stack", in_a_gap, { [V5_10] = "0-1r-", [V6_1] = "0-2r-" } },
 	{ "droppable memory", dropped, { [V5_10] = "", [V6_12] = "0-1rwNWD" } },
 	{ "droppable memory, watched",
