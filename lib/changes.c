@@ -135,15 +135,28 @@ static bool is_moved(const struct area *area, const struct move *move, uint64_t 
 	return move->len && overlap(area, &range);
 }
 
+/* What lies below @start of an area is left out. */
+static void begin_at(const struct seam_space *space, struct area *area, uint64_t start)
+{
+	area->pgoff = area_offset_at(space, area, start);
+	area->start = start;
+}
+
+/* Of an area that has moved, what mremap has cut off its end is gone all the same. */
 static bool tell_gone(struct seam_space *space, const struct changes *c, const struct move *move)
 {
 	size_t first;
 
-	for (size_t i = 0; i < c->nr_before; i++)
-		if (!overlaps(c->after, c->nr_after, &c->before[i], &first) &&
-		    !is_moved(&c->before[i], move, move->from) &&
-		    !add(space, SEAM_CHANGE_REMOVED, &c->before[i], NULL))
+	for (size_t i = 0; i < c->nr_before; i++) {
+		struct area gone = c->before[i];
+
+		if (is_moved(&gone, move, move->from))
+			begin_at(space, &gone, move->from + move->len);
+		if (gone.start < gone.end &&
+		    !overlaps(c->after, c->nr_after, &c->before[i], &first) &&
+		    !add(space, SEAM_CHANGE_REMOVED, &gone, NULL))
 			return false;
+	}
 	return true;
 }
 
@@ -185,8 +198,7 @@ static bool tell_moved(struct seam_space *space, const struct changes *c, const 
 	while (addr < end && stood_at(space, c, addr, &before) && before.start < end) {
 		uint64_t start = before.start > move->from ? before.start : move->from;
 
-		before.pgoff = area_offset_at(space, &before, start);
-		before.start = start;
+		begin_at(space, &before, start);
 		before.end = before.end < end ? before.end : end;
 		addr = before.end;
 		there.start = before.start - move->from + move->to;

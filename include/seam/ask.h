@@ -8,8 +8,10 @@
  *	seam_space_commit(space);		   or seam_space_abort(space)
  *
  * ask sets aside all memory that carrying the call out takes, so commit cannot fail. Between ask
- * and commit or abort no other call changes the space: they give -SEAM_EBUSY. The embedder's lock
- * must span both, or two threads' calls cross: that is how emulators have lost guest memory.
+ * and commit or abort no other call changes the space: they give -SEAM_EBUSY. What gives no error
+ * and is set meanwhile (seam_space_set_brk, seam_space_set_code) may be undone by commit. The
+ * embedder's lock must span both, or two threads' calls cross: that is how emulators have lost guest
+ * memory.
  *
  * seam_space_apply is for maps that follow one that they do not rule: "the kernel did this and
  * returned that".
@@ -68,10 +70,12 @@ struct seam_answer {
  * address: of the area before, for joined ones of the area after and then before, for created ones
  * of the area after. An embedder that follows them takes out every range "before", then puts in
  * every area "after" (the pieces of a split name one before, joined ones one after), and has the
- * map as it is now.
+ * map as it is now. But for one thing: mremap with DONTUNMAP may leave an area at the old place just
+ * as it was; that it is still there, without its memory, no change tells.
  */
 enum seam_change_kind {
-	SEAM_CHANGE_REMOVED, /* before: it is gone, or another has its place */
+	SEAM_CHANGE_REMOVED, /* before: it is gone, or another has its place; of an area that was
+				moved and made shorter, the end */
 	SEAM_CHANGE_MOVED,   /* before, after: mremap; before (an area, or the part of one that
 				moved, where it was) has its memory in after now, alone or with
 				neighbours; what is left at the old place, if anything, has none */

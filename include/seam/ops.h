@@ -231,7 +231,7 @@ int seam_space_munlockall(struct seam_space *space);
  */
 int seam_space_mseal(struct seam_space *space, uint64_t addr, uint64_t len, uint64_t flags);
 
-/* Always 0 (or -SEAM_EALLOC); *ret_brk is the break afterwards, as the system call returns it. */
+/* Always 0 (or -SEAM_EALLOC, -SEAM_EBUSY); *ret_brk is the break afterwards, as the system call returns it. */
 int seam_space_brk(struct seam_space *space, uint64_t addr, uint64_t *ret_brk);
 
 /*

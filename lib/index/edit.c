@@ -141,8 +141,7 @@ int index_reserve_more(struct index *index, size_t nr)
 	size_t splits = nr / (LEAF_SLOTS / 2), leaves = splits + FAR_LEAVES * index->owed.far + 4;
 
 	if (block_ensure(index, POOL_LEAF, leaves) || block_ensure(index, POOL_COLD, 2 * leaves) ||
-	    block_ensure(index, POOL_INNER,
-			 leaves / (INNER_SLOTS / 2) * 2 + 2 * (index->height + 4)))
+	    block_ensure(index, POOL_INNER, leaves / (INNER_SLOTS / 4) + 2 * (index->height + 4)))
 		return -SEAM_EALLOC;
 	index->reserved = splits * (LEAF_SLOTS / 2) + LEAF_SLOTS / 2 - 1;
 	return 0;
@@ -176,20 +175,20 @@ static int ensure_cold(struct index *index, size_t nr)
 }
 
 /*
- * For one insert, and to take it back with all that came before: leaves, a split on each level, and
- * a new root. A space of a few areas stays one leaf.
+ * For one insert, and to take it back with all that came before: leaves, so many cold arrays, a
+ * split on each level, and a new root. A space of a few areas stays one leaf.
  */
-static int ensure_insert(struct index *index, const struct area *area)
+static int ensure_insert(struct index *index, const struct area *area, size_t nr_cold)
 {
 	size_t owed = owed_leaves(index), inner = index->height + 2;
 
-	if (block_ensure(index, POOL_LEAF, INSERT_LEAVES + owed) || ensure_cold(index, INSERT_COLD))
+	if (block_ensure(index, POOL_LEAF, INSERT_LEAVES + owed) || ensure_cold(index, nr_cold))
 		return -SEAM_EALLOC;
 	if (index->nr < LEAF_SLOTS && !index->height &&
 	    (!index->root || leaf_reaches(index->last, area->start >> index->page_shift)))
 		return 0;
 	if (owed)
-		inner += owed / (INNER_SLOTS / 2) * 2 + index->height + 3;
+		inner += owed / (INNER_SLOTS / 4) + index->height + 3;
 	return block_ensure(index, POOL_INNER, inner);
 }
 
@@ -197,7 +196,7 @@ int index_insert(struct index *index, struct cursor *cursor, const struct area *
 {
 	if (insert_one(index, cursor, area) || replace_anyhow(index, cursor, 0, area, 1))
 		return 0;
-	if (ensure_insert(index, area))
+	if (ensure_insert(index, area, INSERT_COLD))
 		return -SEAM_EALLOC;
 	if (!cursor->node) {
 		leaf_insert_first(index, area);
@@ -234,10 +233,9 @@ void index_remove(struct index *index, struct cursor *cursor)
 static noinline_for_stack int store_far(struct index *index, struct cursor *cursor,
 					const struct area *area)
 {
-	if (!index->owed.spent)
-		index->owed.far++;
+	index->owed.far++;
 	/* where the area goes, leaves may join, which takes cold arrays of its own */
-	if (ensure_insert(index, area) || ensure_cold(index, INSERT_COLD + 2))
+	if (ensure_insert(index, area, INSERT_COLD + 2))
 		return -SEAM_EALLOC;
 	index_remove(index, cursor);
 	index_seek(index, area->start, cursor);

@@ -449,6 +449,11 @@ static void move_pages(struct seam_space *space, uint64_t from, uint64_t pages, 
 static void moves(void)
 {
 	struct seam_space *space = new_space(0);
+	struct seam_mremap shorter = { .old_addr = BASE + 80 * PAGE,
+				       .old_len = 3 * PAGE,
+				       .new_len = PAGE,
+				       .flags = SEAM_MREMAP_MAYMOVE | SEAM_MREMAP_FIXED,
+				       .new_addr = BASE + 90 * PAGE };
 	uint64_t there = BASE + 32 * PAGE, write = SEAM_PROT_READ | SEAM_PROT_WRITE;
 
 	seam_space_set_hook(space, hear, &heard);
@@ -473,6 +478,16 @@ static void moves(void)
 			      BASE + 17 * PAGE) &&
 		   heard.changes[1].kind == SEAM_CHANGE_SPLIT,
 	   "a part out of the middle");
+
+	map_pages(space, BASE + 80 * PAGE, 3, SEAM_PROT_READ);
+	heard.nr = 0;
+	seam_space_mremap(space, &shorter, &there);
+	ok(heard.nr == 2 && heard.changes[0].kind == SEAM_CHANGE_REMOVED &&
+		   heard.changes[0].before.start == BASE + 81 * PAGE &&
+		   heard.changes[0].before.end == BASE + 83 * PAGE &&
+		   tells_move(&heard.changes[1], BASE + 80 * PAGE, 1, BASE + 90 * PAGE,
+			      BASE + 91 * PAGE),
+	   "moved and made shorter: its end is gone");
 
 	map_pages(space, BASE + 64 * PAGE, 2, SEAM_PROT_READ);
 	move_pages(space, BASE + 64 * PAGE, 2, BASE + 70 * PAGE, SEAM_MREMAP_DONTUNMAP);
