@@ -144,6 +144,7 @@ struct seam_mmap {
  *  -SEAM_EAGAIN  more locked memory than RLIMIT_MEMLOCK
  *  -SEAM_EOVERFLOW  the file's offsets wrap
  *  -SEAM_EOPNOTSUPP  MAP_SHARED_VALIDATE with a flag that it does not know
+ * a fixed address from -4095 on comes back as the error that it looks like, as in the kernel;
  * and what @args->refused says. An error that comes from the file itself (also -SEAM_EINVAL and
  * -SEAM_EAGAIN of memfd_secret, -SEAM_ENOMEM of shared memory that cannot be charged) leaves a hole.
  * Source: 6.18 mm/mmap.c ksys_mmap_pgoff, do_mmap; mm/vma.c mmap_region.

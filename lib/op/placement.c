@@ -233,12 +233,18 @@ static int check_place(const struct seam_space *space, uint64_t addr, uint64_t l
 	return 0;
 }
 
+/* The addresses behind it are the negative error numbers of a 64-bit kernel. */
+#define LAST_NO_ERROR (-UINT64_C(4096))
+
 int place_fixed(const struct seam_space *space, uint64_t addr, uint64_t len, uint64_t align)
 {
 	if (len > space->user_end)
 		return -SEAM_ENOMEM;
 	if (align && addr & (align - 1))
 		return -SEAM_EINVAL;
+	/* the kernel passes it on as it is, and then takes it for an error (IS_ERR_VALUE) */
+	if (WITH_KERNELS && addr > LAST_NO_ERROR)
+		return (int)(int64_t)addr;
 	return check_place(space, addr, len);
 }
 

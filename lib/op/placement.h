@@ -36,6 +36,7 @@ uint64_t place_round_hint(const struct seam_space *space, uint64_t addr);
  *  -SEAM_ENOMEM  beyond user space
  *  -SEAM_EINVAL  not aligned
  *  -SEAM_EPERM   below vm.mmap_min_addr
+ * An address of the last page of all, but its first byte, comes back as the error that it looks like.
  */
 int place_fixed(const struct seam_space *space, uint64_t addr, uint64_t len, uint64_t align);
 /*
