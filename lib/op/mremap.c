@@ -486,7 +486,7 @@ static noinline_for_stack int move_to(struct seam_space *space, struct remap *re
 
 	if (!err && remap->flags & SEAM_MREMAP_FIXED)
 		err = linux_munmap(space, remap->new_addr, remap->new_len);
-	if (!err && checked)
+	if (!err && rule(space, SEAM_RULE_mremap_checks) >= CHECKS_START)
 		err = find_source(space, remap);
 	if (!err && shrinks(remap)) {
 		err = shrink(space, remap);
