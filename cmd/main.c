@@ -130,7 +130,7 @@ static void print_version(void)
 
 static void print_verbs(FILE *out)
 {
-	fputs("seam: shows, proves and mends fragmented memory maps\n\n"
+	fputs("seam: shows and proves why memory maps are fragmented, and what would mend them\n\n"
 	      "usage: seam VERB [options] [--] [args]\n\n",
 	      out);
 	for (unsigned int i = 0; cmds[i]; i++)
