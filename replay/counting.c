@@ -8,9 +8,9 @@
 #include "trace/grow.h"
 #include "trace/thread.h"
 
-/* A batch is some 200 calls, and the thread is woken for 1,600. */
+/* A batch is some 200 calls, and the thread is woken for 6,400. */
 #define BATCH_NOTES 1024
-#define NR_BATCHES 16
+#define NR_BATCHES 64
 
 enum own_kind {
 	NOTE_LANE = SEAM_STEP_OWN, /* a: its number */

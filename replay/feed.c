@@ -11,7 +11,7 @@
 #include "trace/thread.h"
 
 #define BATCH_EVENTS 256
-#define NR_BATCHES 16
+#define NR_BATCHES 64
 /* Bytes of a recording that is worth a thread: some 50,000 calls. */
 #define LONG_RECORDING (256u << 10)
 

@@ -49,7 +49,7 @@ struct lane {
 	const struct replay_options *options;
 	const struct trace *trace;
 	struct replay_result *result;
-	struct counting *counting; /* counts the steps; NULL: the spaces do */
+	struct counting *counting; /* counts all steps; NULL: the spaces do */
 	uint32_t version;	   /* 6.18.44: 0x06122c; plain: the highest */
 	enum replay_touch touch;
 	bool place_recorded;

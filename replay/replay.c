@@ -329,13 +329,18 @@ static int take_all(struct pass *pass, struct feed *feed)
 	return r;
 }
 
+/* For lanes whose kernel keeps a tree: the steps of the others cost little. */
 static void begin_counting(struct pass *pass)
 {
-	if (!reads_alone(pass) || !feed_is_long(pass->source))
-		return;
-	pass->counting = counting_open(pass->nr_lanes);
-	for (unsigned int i = 0; i < pass->nr_lanes; i++)
+	bool alone = reads_alone(pass) && feed_is_long(pass->source);
+
+	for (unsigned int i = 0; alone && i < pass->nr_lanes; i++) {
+		if (!seam_policy_notes_steps(&pass->lanes[i].kernel->policy))
+			continue;
+		if (!pass->counting)
+			pass->counting = counting_open(pass->nr_lanes);
 		pass->lanes[i].counting = pass->counting;
+	}
 }
 
 /* After the end of all spaces. */

@@ -9,23 +9,33 @@
 
 #include "replay/call.h"
 
+/* A touch, and the steps of it. */
+static int touch_counted(struct lane *lane, struct lane_mm *mm, uint64_t at, uint64_t len,
+			 bool write, uint64_t *ret_done)
+{
+	struct seam_stats before, after;
+	int err;
+
+	if (lane->counting) {
+		counting_set_touch(lane->counting, true);
+		err = seam_space_touch(mm->space, at, len, write, ret_done);
+		counting_set_touch(lane->counting, false);
+		return err;
+	}
+	seam_space_get_stats(mm->space, &before);
+	err = seam_space_touch(mm->space, at, len, write, ret_done);
+	seam_space_get_stats(mm->space, &after);
+	lane->result->touch_find_steps += after.steps.find - before.steps.find;
+	return err;
+}
+
 int touch_range(struct lane *lane, struct lane_mm *mm, uint64_t at, uint64_t len, bool write,
 		uint64_t *ret_done)
 {
-	struct replay_result *result = lane->result;
-	struct seam_stats before, after;
 	uint64_t done = at;
-	int err;
+	int err = touch_counted(lane, mm, at, len, write, &done);
 
-	if (lane->counting)
-		counting_set_touch(lane->counting, true);
-	seam_space_get_stats(mm->space, &before);
-	err = seam_space_touch(mm->space, at, len, write, &done);
-	seam_space_get_stats(mm->space, &after);
-	if (lane->counting)
-		counting_set_touch(lane->counting, false);
-	result->touch_find_steps += after.steps.find - before.steps.find;
-	result->touched_pages += (done - at) >> seam_space_page_shift(mm->space);
+	lane->result->touched_pages += (done - at) >> seam_space_page_shift(mm->space);
 	if (ret_done)
 		*ret_done = done;
 	return err;

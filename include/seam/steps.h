@@ -23,6 +23,7 @@
 
 #include <stdint.h>
 
+#include <seam/policy.h>
 #include <seam/space.h>
 
 #ifdef __cplusplus
@@ -66,6 +67,9 @@ struct seam_step_sink {
 
 /* One space's list or tree, and its steps. */
 struct seam_step_counter;
+
+/* Does a space with this policy note its steps where it has a sink? 0 or 1. */
+int seam_policy_notes_steps(const struct seam_policy *policy);
 
 /*
  * The counter for the space that began with the note @begin. @alloc: NULL is seam_alloc_malloc.

@@ -273,6 +273,11 @@ int counter_take(struct seam_step_counter *counter, const struct seam_step_note 
 	}
 }
 
+SEAM_EXPORT int seam_policy_notes_steps(const struct seam_policy *policy)
+{
+	return WITH_TREES && is_kept(policy->rule[SEAM_RULE_area_tree]);
+}
+
 SEAM_EXPORT int seam_step_counter_create(const struct seam_step_note *begin,
 					 const struct seam_alloc *alloc,
 					 struct seam_step_counter **ret_counter)

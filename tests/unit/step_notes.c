@@ -309,8 +309,13 @@ int main(void)
 	unsigned int nr_failures = 0;
 	bool good = true;
 
-	for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++)
+	for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++) {
+		good &= seam_policy_notes_steps(seam_policy_find(policies[i]));
 		compare(policies[i]);
+	}
+	ok(good && !seam_policy_notes_steps(seam_policy_find("linux-6.1")) &&
+		   !seam_policy_notes_steps(seam_policy_find("plain")),
+	   "it is told who notes steps");
 	check_without_notes();
 	while (fails_at(nr_failures + 1, &good))
 		nr_failures++;
