@@ -107,6 +107,9 @@ static bool is_promised_too_much(const struct rec_task *task, const struct rec_c
 {
 	uint64_t bytes = refused_bytes(call, result), areas;
 
+	/* refused by the file itself, when the range was clear already */
+	if (call->flags & EVENT_CLEARED)
+		return false;
 	if (!bytes || (!limits_commit_short(bytes) && !limits_beyond_memory(bytes)))
 		return false;
 	return !procfs_count_areas(task->tid, &areas) &&
