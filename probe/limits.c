@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "probe/limits.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 
 #include "probe/procfs.h"
+#include "trace/event.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -216,6 +218,22 @@ static void look_commit(struct limits *limits)
 
 	if (read_commit(&used, &max))
 		look_bytes(limits, "CommitLimit", used, max);
+}
+
+uint64_t limits_refused_bytes(unsigned int call, const uint64_t *arg, int64_t result)
+{
+	switch (call) {
+	case TRACE_CALL_mmap:
+	case TRACE_CALL_mprotect:
+	case TRACE_CALL_pkey_mprotect:
+		return result == -ENOMEM ? arg[1] : 0;
+	case TRACE_CALL_mremap:
+		return result == -ENOMEM ? arg[2] : 0;
+	case TRACE_CALL_brk:
+		return result > 0 && arg[0] > (uint64_t)result ? arg[0] - (uint64_t)result : 0;
+	default:
+		return 0;
+	}
 }
 
 bool limits_beyond_memory(uint64_t bytes)

@@ -37,6 +37,12 @@ void limits_sort(struct limits *limits);
  */
 bool limits_commit_short(uint64_t bytes);
 
+/*
+ * How much more memory a failed call (enum trace_call) had asked for, of what the host promises, in bytes;
+ * 0: none, or it failed for another reason.
+ */
+uint64_t limits_refused_bytes(unsigned int call, const uint64_t *arg, int64_t result);
+
 /* Whether, in mode 0, it is more than one call may ask for: more than all memory. */
 bool limits_beyond_memory(uint64_t bytes);
 

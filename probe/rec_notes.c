@@ -80,36 +80,16 @@ static bool has_own_filter(const struct rec_task *task)
 	return mode == SECCOMP_MODE_FILTER;
 }
 
-/* What a call has asked for in vain, in bytes; 0: nothing that is promised. */
-static uint64_t refused_bytes(const struct rec_call *call, int64_t result)
-{
-	if (call->kind != REC_CALL)
-		return 0;
-	switch (call->call) {
-	case TRACE_CALL_mmap:
-	case TRACE_CALL_mprotect:
-	case TRACE_CALL_pkey_mprotect:
-		return result == -ENOMEM ? call->arg[1] : 0;
-	case TRACE_CALL_mremap:
-		return result == -ENOMEM ? call->arg[2] : 0;
-	case TRACE_CALL_brk:
-		return result > 0 && call->arg[0] > (uint64_t)result
-			       ? call->arg[0] - (uint64_t)result
-			       : 0;
-	default:
-		return 0;
-	}
-}
-
 /* The host has promised too much, and the process's areas are not too many. */
 static bool is_promised_too_much(const struct rec_task *task, const struct rec_call *call,
 				 int64_t result)
 {
-	uint64_t bytes = refused_bytes(call, result), areas;
+	uint64_t bytes, areas;
 
-	/* refused by the file itself, when the range was clear already */
-	if (call->flags & EVENT_CLEARED)
+	/* cleared: refused by the file itself, when the range was free already */
+	if (call->kind != REC_CALL || call->flags & EVENT_CLEARED)
 		return false;
+	bytes = limits_refused_bytes(call->call, call->arg, result);
 	if (!bytes || (!limits_commit_short(bytes) && !limits_beyond_memory(bytes)))
 		return false;
 	return !procfs_count_areas(task->tid, &areas) &&

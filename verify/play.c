@@ -326,21 +326,11 @@ static bool hangs_on_pages(struct player *player, const struct op *op, const uin
 static bool hangs_on_commit(const struct op *op, const uint64_t *args, const struct outcome *model,
 			    const struct outcome *real)
 {
-	switch (op->call) {
-	case TRACE_CALL_brk:
-		return model->result == (int64_t)args[0] && real->result < model->result &&
-		       limits_commit_short(args[0] - (uint64_t)real->result);
-	case TRACE_CALL_mmap:
-	case TRACE_CALL_mprotect:
-	case TRACE_CALL_pkey_mprotect:
-		return model->result >= 0 && real->result == -ENOMEM &&
-		       limits_commit_short(args[1]);
-	case TRACE_CALL_mremap:
-		return model->result >= 0 && real->result == -ENOMEM &&
-		       limits_commit_short(args[2]);
-	default:
-		return false;
-	}
+	bool works = op->call == TRACE_CALL_brk ? model->result == (int64_t)args[0]
+						: model->result >= 0;
+	uint64_t bytes = limits_refused_bytes(op->call, args, real->result);
+
+	return works && bytes && limits_commit_short(bytes);
 }
 
 /* A call that the process makes itself. */
