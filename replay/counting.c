@@ -76,9 +76,7 @@ static void end_space(struct counting *counting, struct counted_space *space)
 	struct seam_steps steps;
 
 	seam_step_counter_get(space->counter, &steps);
-	counted->steps.find += steps.find;
-	counted->steps.placement += steps.placement;
-	counted->steps.insert += steps.insert;
+	add_steps(&counted->steps, &steps);
 	seam_step_counter_destroy(space->counter);
 	space->counter = NULL;
 }
@@ -169,11 +167,8 @@ struct seam_step_sink *counting_sink(struct counting *counting)
 
 static void write_own(struct counting *counting, enum own_kind kind, uint64_t value)
 {
-	struct seam_step_sink *sink = &counting->sink;
-
-	*sink->next++ = (struct seam_step_note) { .kind = kind, .a = value };
-	if (sink->next == sink->end)
-		sink->full(sink);
+	seam_step_sink_write(&counting->sink,
+			     &(struct seam_step_note) { .kind = kind, .a = value });
 }
 
 void counting_set_lane(struct counting *counting, unsigned int lane)

@@ -18,6 +18,13 @@ struct counted {
 	uint64_t touch_find; /* part of steps.find, in touches */
 };
 
+static inline void add_steps(struct seam_steps *steps, const struct seam_steps *more)
+{
+	steps->find += more->find;
+	steps->placement += more->placement;
+	steps->insert += more->insert;
+}
+
 /* NULL: no memory, or no thread; the spaces then count by themselves. */
 struct counting *counting_open(unsigned int nr_lanes);
 /* For the spaces of all lanes. */

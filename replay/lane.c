@@ -326,9 +326,7 @@ int lane_end_space(struct lane *lane, uint32_t number)
 	result->areas_peak += kept->areas_peak;
 	result->kernel_bytes += kernel_bytes(lane, mm->space, mm->wide);
 	seam_space_get_stats(mm->space, &stats);
-	result->steps.find += stats.steps.find;
-	result->steps.placement += stats.steps.placement;
-	result->steps.insert += stats.steps.insert;
+	add_steps(&result->steps, &stats.steps);
 	if (lane->options->watcher && lane->options->watcher->before_end)
 		lane->options->watcher->before_end(lane->options->watcher->ctx, lane->number,
 						   number, mm->space);

@@ -356,9 +356,7 @@ static int end_counting(const struct pass *pass)
 	for (unsigned int i = 0; !r && i < pass->nr_lanes; i++) {
 		struct replay_result *result = &pass->report->results[i];
 
-		result->steps.find += counted[i].steps.find;
-		result->steps.placement += counted[i].steps.placement;
-		result->steps.insert += counted[i].steps.insert;
+		add_steps(&result->steps, &counted[i].steps);
 		result->touch_find_steps += counted[i].touch_find;
 	}
 	free(counted);

@@ -65,6 +65,15 @@ struct seam_step_sink {
 	uint32_t nr_spaces;			   /* begun so far */
 };
 
+/* Writes a note: spaces do, and the owner for notes of its own. */
+static inline void seam_step_sink_write(struct seam_step_sink *sink,
+					const struct seam_step_note *note)
+{
+	*sink->next++ = *note;
+	if (sink->next == sink->end)
+		sink->full(sink);
+}
+
 /* One space's list or tree, and its steps. */
 struct seam_step_counter;
 

@@ -37,11 +37,8 @@ static size_t bytes_of(const struct steps *steps)
 static void write_note(struct steps *steps, enum seam_step_kind kind, uint64_t a, uint64_t b,
 		       uint64_t c)
 {
-	struct seam_step_sink *sink = steps->sink;
-
-	*sink->next++ = (struct seam_step_note) { kind, steps->number, a, b, c };
-	if (sink->next == sink->end)
-		sink->full(sink);
+	seam_step_sink_write(steps->sink,
+			     &(struct seam_step_note) { kind, steps->number, a, b, c });
 }
 
 /* What the counter could need memory for was set aside before (steps_reserve). */
