@@ -53,14 +53,23 @@ static const struct line *cached(struct unwinder *unwinder, uint64_t addr)
 	return line;
 }
 
+/*
+ * A word of a 32-bit program is asked for as one of 64 bits, whose upper half nobody looks at: it may
+ * lie in the next page, and that need not be there.
+ */
 static bool read_word(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *ret_word, void *arg)
 {
+	size_t at = addr % CACHE_SIZE, left = CACHE_SIZE - at, size = sizeof(*ret_word);
 	const struct line *line = cached(arg, addr);
-	size_t at = addr % CACHE_SIZE;
+	uint8_t *word = (uint8_t *)ret_word;
 
-	if (!line || at > CACHE_SIZE - sizeof(*ret_word))
+	if (!line || left < size / 2)
 		return false;
-	memcpy(ret_word, line->data + at, sizeof(*ret_word));
+	*ret_word = 0;
+	memcpy(word, line->data + at, left < size ? left : size);
+	line = left < size ? cached(arg, addr + left) : NULL;
+	if (line)
+		memcpy(word + left, line->data, size - left);
 	return true;
 }
 

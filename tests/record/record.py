@@ -243,6 +243,11 @@ else:
         record(SUBJECT32, 'stacks', '40', options=['--stacks'])
         sites = run(SEAM, 'report', DATA).stdout
         ok(re.search(r'^ +40 .* \w+ < \w+', sites, re.M), 'also in a 32-bit program', sites)
+    for program in filter(None, (SUBJECT, SUBJECT32)):
+        record(program, 'stacks-anywhere', options=['--stacks'])
+        sites = json.loads(run(SEAM, 'report', '--json', DATA).stdout)['by_site']
+        ok(any(site['calls'] == 256 and ' < ' in site['name'] for site in sites),
+           f'who called, wherever in a page the stack stands ({os.path.basename(program)})', sites)
 
 # What people read of each call
 seen = record(SUBJECT, 'maps', options=['--print'])

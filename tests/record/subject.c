@@ -617,6 +617,24 @@ static int stacks_role(int rounds)
 	return 0;
 }
 
+static __attribute__((noinline)) char call_below(size_t room)
+{
+	volatile char *below = __builtin_alloca(room);
+
+	below[0] = 1;
+	*outer_call(3) = below[0];
+	return below[0];
+}
+
+/* From wherever in a page the stack may stand. */
+static int stacks_anywhere_role(int unused)
+{
+	for (size_t room = 16; room <= PAGE; room += 16)
+		call_below(room);
+	puts("stacks done");
+	return 0;
+}
+
 /* At the limit: as many areas as there may be, failing calls, and then less again. */
 static int limit_role(int unused)
 {
@@ -1180,6 +1198,7 @@ static const struct {
 	{ "descriptions", descriptions_role },
 	{ "stack", stack_role },
 	{ "stacks", stacks_role },
+	{ "stacks-anywhere", stacks_anywhere_role },
 	{ "maps", maps_role },
 	{ "limit", limit_role },
 #ifdef __x86_64__
