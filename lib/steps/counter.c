@@ -92,7 +92,7 @@ static uint32_t node_above(const struct seam_step_counter *counter, uint64_t sta
 	return is_above(tree, next, start) ? next : seek(counter, start);
 }
 
-static int take_inserted(struct seam_step_counter *counter, uint64_t start, uint64_t end)
+int counter_inserted(struct seam_step_counter *counter, uint64_t start, uint64_t end)
 {
 	struct tree *tree = &counter->tree;
 	uint32_t id, above;
@@ -120,7 +120,7 @@ static int take_inserted(struct seam_step_counter *counter, uint64_t start, uint
 	return 0;
 }
 
-static void take_removed(struct seam_step_counter *counter, uint64_t start)
+void counter_removed(struct seam_step_counter *counter, uint64_t start)
 {
 	struct tree *tree = &counter->tree;
 	uint32_t id = node_of(counter, start);
@@ -137,8 +137,8 @@ static void take_removed(struct seam_step_counter *counter, uint64_t start)
 		rb_remove(tree, id);
 }
 
-static void take_stored(struct seam_step_counter *counter, uint64_t before, uint64_t start,
-			uint64_t end)
+void counter_stored(struct seam_step_counter *counter, uint64_t before, uint64_t start,
+		    uint64_t end)
 {
 	uint32_t id = node_of(counter, before);
 
@@ -177,7 +177,7 @@ static uint32_t node_noted(struct seam_step_counter *counter, uint64_t start)
 	return start == SEAM_STEP_NO_AREA ? 0 : node_of(counter, start);
 }
 
-static void take_find(struct seam_step_counter *counter, uint64_t addr, uint64_t start)
+void counter_find(struct seam_step_counter *counter, uint64_t addr, uint64_t start)
 {
 	const struct tree *tree = &counter->tree;
 	uint32_t id;
@@ -202,75 +202,35 @@ static void count_place(struct seam_step_counter *counter, uint64_t addr, uint32
 	counter->count.insert += walk_steps(counter, addr, counter->kind != TREE_AVL, id);
 }
 
-static void take_place(struct seam_step_counter *counter, uint64_t addr, uint64_t start)
+void counter_place(struct seam_step_counter *counter, uint64_t addr, uint64_t start)
 {
 	counter->last = node_noted(counter, start);
 	count_place(counter, addr, counter->last);
 }
 
-static void take_forget(struct seam_step_counter *counter)
+void counter_forget(struct seam_step_counter *counter)
 {
 	memset(counter->cached, 0, sizeof(counter->cached));
 }
 
-static int take_passed(struct seam_step_counter *counter, uint64_t start, uint64_t end)
+int counter_passed(struct seam_step_counter *counter, uint64_t start, uint64_t end)
 {
-	int err = take_inserted(counter, start, end);
+	int err = counter_inserted(counter, start, end);
 
 	if (err)
 		return err;
 	count_place(counter, start, counter->last);
-	take_forget(counter);
-	take_removed(counter, start);
+	counter_forget(counter);
+	counter_removed(counter, start);
 	return 0;
 }
 
-static void take_gap(struct seam_step_counter *counter, const struct seam_step_note *note)
+void counter_gap(struct seam_step_counter *counter, const struct seam_step_note *note)
 {
 	if (counter->kind == TREE_RB_GAPS)
 		counter->count.placement += tree_gap_steps(&counter->tree, note->a, note->b,
 							   note->c,
 							   note->kind == SEAM_STEP_GAP_DOWN);
-}
-
-int counter_take(struct seam_step_counter *counter, const struct seam_step_note *note)
-{
-	switch (note->kind) {
-	case SEAM_STEP_INSERTED:
-		return take_inserted(counter, note->a, note->b);
-	case SEAM_STEP_REMOVED:
-		take_removed(counter, note->a);
-		return 0;
-	case SEAM_STEP_STORED:
-		take_stored(counter, note->a, note->b, note->c);
-		return 0;
-	case SEAM_STEP_PASSED:
-		return take_passed(counter, note->a, note->b);
-	case SEAM_STEP_FIND:
-		take_find(counter, note->a, note->b);
-		return 0;
-	case SEAM_STEP_PLACE:
-		take_place(counter, note->a, note->b);
-		return 0;
-	case SEAM_STEP_PASS:
-		counter->count.placement += note->a;
-		return 0;
-	case SEAM_STEP_GAP_UP:
-	case SEAM_STEP_GAP_DOWN:
-		take_gap(counter, note);
-		return 0;
-	case SEAM_STEP_FORGET:
-		take_forget(counter);
-		return 0;
-	case SEAM_STEP_KEPT:
-		counter->kept = counter->count;
-		return 0;
-	case SEAM_STEP_TAKEN_BACK:
-		counter->count = counter->kept;
-		return 0;
-	default:
-		return -SEAM_EINVAL;
-	}
 }
 
 SEAM_EXPORT int seam_policy_notes_steps(const struct seam_policy *policy)

@@ -50,7 +50,57 @@ void counter_free(struct seam_step_counter *counter);
 /* -SEAM_EALLOC: @copy has nothing. */
 int counter_copy(struct seam_step_counter *copy, const struct seam_step_counter *from,
 		 const struct seam_alloc *alloc);
-/* As seam_step_counter_take; cannot fail where the tree has room for an area more. */
-int counter_take(struct seam_step_counter *counter, const struct seam_step_note *note);
+
+/* Each kind of note (seam/steps.h); an insert cannot fail where the tree has room for an area more. */
+int counter_inserted(struct seam_step_counter *counter, uint64_t start, uint64_t end);
+void counter_removed(struct seam_step_counter *counter, uint64_t start);
+void counter_stored(struct seam_step_counter *counter, uint64_t before, uint64_t start,
+		    uint64_t end);
+int counter_passed(struct seam_step_counter *counter, uint64_t start, uint64_t end);
+void counter_find(struct seam_step_counter *counter, uint64_t addr, uint64_t start);
+void counter_place(struct seam_step_counter *counter, uint64_t addr, uint64_t start);
+void counter_gap(struct seam_step_counter *counter, const struct seam_step_note *note);
+void counter_forget(struct seam_step_counter *counter);
+
+/* As seam_step_counter_take. Inline: who makes the note knows its kind. */
+static inline int counter_take(struct seam_step_counter *counter, const struct seam_step_note *note)
+{
+	switch (note->kind) {
+	case SEAM_STEP_INSERTED:
+		return counter_inserted(counter, note->a, note->b);
+	case SEAM_STEP_REMOVED:
+		counter_removed(counter, note->a);
+		return 0;
+	case SEAM_STEP_STORED:
+		counter_stored(counter, note->a, note->b, note->c);
+		return 0;
+	case SEAM_STEP_PASSED:
+		return counter_passed(counter, note->a, note->b);
+	case SEAM_STEP_FIND:
+		counter_find(counter, note->a, note->b);
+		return 0;
+	case SEAM_STEP_PLACE:
+		counter_place(counter, note->a, note->b);
+		return 0;
+	case SEAM_STEP_PASS:
+		counter->count.placement += note->a;
+		return 0;
+	case SEAM_STEP_GAP_UP:
+	case SEAM_STEP_GAP_DOWN:
+		counter_gap(counter, note);
+		return 0;
+	case SEAM_STEP_FORGET:
+		counter_forget(counter);
+		return 0;
+	case SEAM_STEP_KEPT:
+		counter->kept = counter->count;
+		return 0;
+	case SEAM_STEP_TAKEN_BACK:
+		counter->count = counter->kept;
+		return 0;
+	default:
+		return -SEAM_EINVAL;
+	}
+}
 
 #endif

@@ -42,8 +42,8 @@ static void write_note(struct steps *steps, enum seam_step_kind kind, uint64_t a
 }
 
 /* What the counter could need memory for was set aside before (steps_reserve). */
-static void note(const struct seam_space *space, enum seam_step_kind kind, uint64_t a, uint64_t b,
-		 uint64_t c)
+static inline void note(const struct seam_space *space, enum seam_step_kind kind, uint64_t a,
+			uint64_t b, uint64_t c)
 {
 	struct steps *steps = space->steps;
 
